@@ -60,7 +60,9 @@ func run(c *exec.Cmd, term time.Duration, began func(pid int)) error {
 	err := c.Start()
 	if err == nil {
 		began(c.Process.Pid)
-		err = heard(c.Wait())
+		if err = c.Wait(); errors.Is(err, exec.ErrWaitDelay) { // which is only told of a program that ended well
+			err = nil
+		}
 	}
 	if out.over || said.over {
 		return fmt.Errorf("%s prints more than %d bytes", c.Path, Most)
@@ -124,14 +126,6 @@ func end(pid int, term time.Duration) error {
 		if gone := group.Signal(syscall.SIGKILL); !errors.Is(gone, signals.ErrGone) {
 			err = errors.Join(err, gone)
 		}
-	}
-	return err
-}
-
-// heard is the error of a run; exec.ErrWaitDelay is only told of a program that ended well.
-func heard(err error) error {
-	if errors.Is(err, exec.ErrWaitDelay) {
-		return nil
 	}
 	return err
 }

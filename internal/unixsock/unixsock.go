@@ -254,19 +254,15 @@ func PeerProcess(conn *net.UnixConn) (pid int, err error) {
 // ListenerOf asks which process listens on a socket, once, when it is called first; 0: nobody
 // does, or it cannot be told.
 func ListenerOf(path string) (pid func() int) {
-	return sync.OnceValue(func() int { return listenerOf(path) })
-}
-
-func listenerOf(path string) (pid int) {
-	c, err := net.DialTimeout("unix", path, time.Second)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = c.Close() }()
-	if pid, err = PeerProcess(c.(*net.UnixConn)); err != nil {
-		return 0
-	}
-	return pid
+	return sync.OnceValue(func() int {
+		c, err := net.DialTimeout("unix", path, time.Second)
+		if err != nil {
+			return 0
+		}
+		defer func() { _ = c.Close() }()
+		pid, _ := PeerProcess(c.(*net.UnixConn)) // 0 where it fails
+		return pid
+	})
 }
 
 // peer returns the user and the process at the other end.

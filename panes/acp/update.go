@@ -9,7 +9,6 @@ import (
 const (
 	Said    = "agent_message_chunk"
 	Thought = "agent_thought_chunk"
-	Heard   = "user_message_chunk" // a prompt of the conversation that it goes on with
 	Called  = "tool_call"
 	Changed = "tool_call_update"
 )

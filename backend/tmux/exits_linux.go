@@ -1,8 +1,7 @@
 package tmux
 
 import (
-	"fmt"
-	"os"
+	"errors"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,7 +16,10 @@ import (
 func (b *Backend) notice(rows []row) {
 	nudged := false
 	for i, r := range rows {
-		if !ours(r) || !zombie(r.PID) {
+		if !ours(r) {
+			continue
+		}
+		if _, err := signals.Identify(r.PID); !errors.Is(err, signals.ErrGone) {
 			continue
 		}
 		rows[i].Dead = true
@@ -44,16 +46,6 @@ func (b *Backend) reminders(v Version) []command {
 		return nil
 	}
 	return []command{{"run-shell", "-b", "-d", "1", "true"}, {"run-shell", "-b", "-d", "5", "true"}}
-}
-
-// zombie tells whether a process has ended and its parent has not asked how.
-func zombie(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	i := strings.LastIndex(string(stat), ") ") // the name before it may hold anything
-	return i >= 0 && strings.HasPrefix(string(stat[i+2:]), "Z")
 }
 
 func isTmux(p signals.Process) bool { return strings.HasPrefix(p.Command, "tmux") }

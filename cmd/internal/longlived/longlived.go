@@ -29,6 +29,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/db"
 	"github.com/leadlight-dev/leadlight/teams/runs"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 // Main is leadlightd: it runs the arguments after its own name and returns the exit status.
@@ -94,12 +95,12 @@ func schema(s *config.Settings, p dial.Paths) any {
 func serveTools(ctx context.Context, p cli.MCPParts) error {
 	fs := p.Stores.Files
 	server := mcp.New(mcp.Options{
-		Service: p.Service, Caller: p.Caller, Team: p.Settings.Team.V, Version: p.Version, Enabled: p.Enabled, Delegate: p.Delegate,
-		Complete: func(spec *teams.SpawnSpec) { complete(p.Settings, spec) }, ShutDown: p.Settings.OnLeadExit.V == "shutdown", Log: p.Log,
-		Stores: mcp.Stores{Roster: p.Stores.Roster, Mail: p.Stores.Mail, Tasks: p.Stores.Tasks,
-			Hosts: func(ctx context.Context, team string) (<-chan struct{}, error) {
-				return fs.Watcher().Watch(ctx, []string{fs.Dir().Join("leadlight/" + team + "/hosts")}, nil)
-			}},
+		Source: watch.Source{Service: p.Service, Roster: p.Stores.Roster, Mail: p.Stores.Mail, Tasks: p.Stores.Tasks, Log: p.Log},
+		Caller: p.Caller, Team: p.Settings.Team.V, Version: p.Version, Enabled: p.Enabled, Delegate: p.Delegate,
+		Complete: func(spec *teams.SpawnSpec) { complete(p.Settings, spec) }, ShutDown: p.Settings.OnLeadExit.V == "shutdown",
+		Hosts: func(ctx context.Context, team string) (<-chan struct{}, error) {
+			return fs.Watcher().Watch(ctx, []string{fs.Dir().Join("leadlight/" + team + "/hosts")}, nil)
+		},
 	})
 	if p.HTTP == "" {
 		return server.Stdio(ctx, io.NopCloser(p.In), unclosed{p.Out})

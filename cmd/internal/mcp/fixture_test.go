@@ -18,6 +18,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -62,7 +63,7 @@ func (d *fixture) as(name string) (*teams.Service, teams.Caller) {
 func (d *fixture) serve(name string, set func(*Options), client *sdk.ClientOptions) *sdk.ClientSession {
 	d.t.Helper()
 	svc, who := d.as(name)
-	o := Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}}
+	o := Options{Source: watch.Source{Service: svc, Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}, Caller: who, Enabled: true}
 	if set != nil {
 		set(&o)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 // knower adds a token to every request.
@@ -24,7 +26,7 @@ func (k knower) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestXF16_HTTP(t *testing.T) {
 	d := newFixture(t)
 	svc, who := d.as("")
-	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}})
+	s := New(Options{Source: watch.Source{Service: svc, Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}, Caller: who, Enabled: true})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

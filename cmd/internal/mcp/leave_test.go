@@ -6,6 +6,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 // A team of the same name that another session has made since is not ours to end.
@@ -23,7 +24,7 @@ func TestAnotherSessionsTeamGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Service: svc, Caller: who, Enabled: true, ShutDown: true, Stores: Stores{Roster: d.fs.Roster()}})
+	s := New(Options{Source: watch.Source{Service: svc, Roster: d.fs.Roster()}, Caller: who, Enabled: true, ShutDown: true})
 	if err := s.endTeam(t.Context(), ours); err != nil {
 		t.Errorf("our own: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/leadlight-dev/leadlight/internal/lineio"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -25,7 +26,7 @@ func answered(t *testing.T, lines, id string) map[string]string {
 	t.Helper()
 	d := newFixture(t)
 	svc, who := d.as("")
-	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}})
+	s := New(Options{Source: watch.Source{Service: svc, Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}, Caller: who, Enabled: true})
 	in, send := io.Pipe()
 	got, out := io.Pipe()
 	done := make(chan error, 1)
@@ -169,7 +170,7 @@ func FuzzXF06_Lines(f *testing.F) {
 func TestXF06_TheLastRequestsAreAnswered(t *testing.T) {
 	d := newFixture(t)
 	svc, who := d.as("")
-	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}})
+	s := New(Options{Source: watch.Source{Service: svc, Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}, Caller: who, Enabled: true})
 	var lines strings.Builder
 	lines.WriteString(hello)
 	for id := range 20 {

@@ -129,7 +129,7 @@ func (s *Server) sendAll(ctx context.Context, _ *call, in sendIn) (sendOut, stri
 
 // shutDown walks the ladder with one teammate.
 func (s *Server) shutDown(ctx context.Context, c *call, in sendIn) (sendOut, string, error) {
-	before, err := s.o.Stores.Roster.Get(ctx, in.TeamName) // it may stand there no longer afterwards
+	before, err := s.o.Roster.Get(ctx, in.TeamName) // it may stand there no longer afterwards
 	if err != nil && fault.CodeOf(err) != fault.TeamNotFound {
 		return sendOut{}, "", err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 // Name is what clients are to call the server: the names of its tools in Claude
@@ -27,10 +28,12 @@ const MaxFrame = 6*store.MaxPrompt + 1<<20
 
 // Options say what a server is for.
 type Options struct {
-	Service *teams.Service
+	watch.Source
+	// Hosts hints that something may have happened to the hosts of a team.
+	Hosts func(ctx context.Context, team string) (<-chan struct{}, error)
+
 	Caller  teams.Caller // of Service; a teammate's tools if it is one, else the lead's
-	Stores  Stores
-	Team    string // the team that is meant where none is named; "": the only one
+	Team    string       // the team that is meant where none is named; "": the only one
 	Version string
 
 	Enabled  bool // the tools are offered at all
@@ -41,16 +44,6 @@ type Options struct {
 	// ShutDown: when the last client has gone, the teammates of the team that this
 	// process leads are shut down. The team stays.
 	ShutDown bool
-	Log      *slog.Logger
-}
-
-// Stores is what is watched.
-type Stores struct {
-	Roster store.Roster
-	Mail   store.Mail
-	Tasks  store.Tasks
-	// Hosts hints that something may have happened to the hosts of a team.
-	Hosts func(ctx context.Context, team string) (<-chan struct{}, error)
 }
 
 // Server serves the tools and resources.
@@ -168,7 +161,7 @@ func (s *Server) endTeam(ctx context.Context, led api.Team) error {
 
 // stands makes sure that a team is still the one that was made here.
 func (s *Server) stands(ctx context.Context, led api.Team) error {
-	now, err := s.o.Stores.Roster.Get(ctx, led.Name)
+	now, err := s.o.Roster.Get(ctx, led.Name)
 	if err != nil {
 		return err
 	}

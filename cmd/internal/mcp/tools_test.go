@@ -14,6 +14,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 func toolNames(t *testing.T, c *sdk.ClientSession) []string {
@@ -269,7 +270,7 @@ func TestM08_M09_R01_Tasks(t *testing.T) {
 func TestMetadataKeepsEveryDigit(t *testing.T) {
 	d := newFixture(t)
 	svc, who := d.as("")
-	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster()}})
+	s := New(Options{Source: watch.Source{Service: svc, Roster: d.fs.Roster()}, Caller: who, Enabled: true})
 	call := func(name, params string) string {
 		t.Helper()
 		for _, tool := range s.tools() {

@@ -21,8 +21,7 @@ const (
 // watcher watches the teams that somebody has asked about, as long as the server
 // runs.
 type watcher struct {
-	source watch.Source
-	hosts  func(ctx context.Context, team string) (<-chan struct{}, error)
+	o Options
 
 	ctx  context.Context
 	seen func(ctx context.Context, team string, v watch.View) // called after each look
@@ -34,8 +33,7 @@ type watcher struct {
 }
 
 func newWatcher(o Options) *watcher {
-	source := watch.Source{Service: o.Service, Roster: o.Stores.Roster, Mail: o.Stores.Mail, Tasks: o.Stores.Tasks, Log: o.Log}
-	return &watcher{source: source, hosts: o.Stores.Hosts, teams: map[string]*teamWatch{}}
+	return &watcher{o: o, teams: map[string]*teamWatch{}}
 }
 
 // begin lets the watcher work until ctx ends. It comes before everything else.
@@ -114,14 +112,14 @@ type teamWatch struct {
 func (w *watcher) newTeam(name string) *teamWatch {
 	t := &teamWatch{watcher: w, news: make(chan struct{}), first: make(chan struct{})}
 	t.ctx, t.stop = context.WithCancel(w.ctx)
-	t.Team = watch.New(name, w.source, watch.Options{Last: t.state, Seen: t.take, Pause: t.pause, WithRoster: true})
+	t.Team = watch.New(name, w.o.Source, watch.Options{Last: t.state, Seen: t.take, Pause: t.pause, WithRoster: true})
 	return t
 }
 
 func (t *teamWatch) run() {
 	t.Begin(t.ctx)
-	if t.watcher.hosts != nil {
-		t.Relay(t.ctx, func(ctx context.Context) (<-chan struct{}, error) { return t.watcher.hosts(ctx, t.Name) }, watch.Parts{Members: true})
+	if t.watcher.o.Hosts != nil {
+		t.Relay(t.ctx, func(ctx context.Context) (<-chan struct{}, error) { return t.watcher.o.Hosts(ctx, t.Name) }, watch.Parts{Members: true})
 	}
 	err := t.Look(t.ctx)
 	t.mu.Lock()

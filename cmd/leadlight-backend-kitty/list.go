@@ -27,8 +27,6 @@ type window struct {
 	PID     int               `json:"pid"`
 	Columns int               `json:"columns"`
 	Lines   int               `json:"lines"`
-	Title   string            `json:"title"`
-	Focused bool              `json:"is_focused"`
 	Env     map[string]string `json:"env"`
 }
 

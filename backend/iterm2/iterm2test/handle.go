@@ -2,7 +2,6 @@ package iterm2test
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
@@ -114,14 +113,12 @@ func (s *Server) createTab(r *wire.CreateTabRequest) *wire.CreateTabResponse {
 	if err != nil {
 		return &wire.CreateTabResponse{Status: 1}
 	}
-	var t *tab
 	if w == nil {
-		w, t = s.openWindow(x)
+		s.openWindow(x)
 	} else {
-		t = s.openTab(w, x)
+		s.openTab(w, x)
 	}
-	id, _ := strconv.Atoi(t.id)
-	return &wire.CreateTabResponse{Window: w.id, Tab: id, Session: x.id}
+	return &wire.CreateTabResponse{Session: x.id}
 }
 
 func (s *Server) variable(r *wire.VariableRequest) *wire.VariableResponse {

@@ -37,21 +37,20 @@ const (
 
 // What follows is called with mu held.
 
-func (s *Server) openWindow(x *session) (*window, *tab) {
+func (s *Server) openWindow(x *session) {
 	w := &window{id: s.next("pty")}
 	s.windows = append(s.windows, w)
 	s.key = w
-	return w, s.openTab(w, x)
+	s.openTab(w, x)
 }
 
-func (s *Server) openTab(w *window, x *session) *tab {
+func (s *Server) openTab(w *window, x *session) {
 	s.serial++
 	root := &node{vertical: true, size: wire.Size{Cols: firstCols, Rows: firstRows}}
 	root.children = []*node{{parent: root, session: x, size: root.size}}
 	t := &tab{id: strconv.Itoa(s.serial), root: root, active: x}
 	w.tabs = append(w.tabs, t)
 	w.selected = t
-	return t
 }
 
 // leaves returns the leaves below n.

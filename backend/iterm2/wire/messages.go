@@ -95,8 +95,6 @@ type CreateTabRequest struct {
 // CreateTabResponse tells what was made.
 type CreateTabResponse struct {
 	Status  int    `pb:"1"`
-	Window  string `pb:"2"`
-	Tab     int    `pb:"3"`
 	Session string `pb:"4"`
 }
 
@@ -113,8 +111,7 @@ type ActivateRequest struct {
 
 // ActivateApp brings the program itself to the front.
 type ActivateApp struct {
-	AllWindows bool `pb:"1"`
-	Insist     bool `pb:"2"` // also over another program
+	Insist bool `pb:"2"` // also over another program
 }
 
 // VariableRequest sets and reads variables of a session. Names that are set begin with "user.".

@@ -61,10 +61,10 @@ func TestUnmarshalTakesWhatIsNew(t *testing.T) {
 
 // A field that comes twice, in the same message or in one that comes in two parts.
 func TestUnmarshalMerges(t *testing.T) {
-	data := wire.Marshal(&wire.Response{ID: 1, CreateTab: &wire.CreateTabResponse{Window: "w", Tab: 1}, SplitPane: &wire.SplitPaneResponse{Sessions: []string{"a"}}})
-	data = append(data, wire.Marshal(&wire.Response{ID: 2, CreateTab: &wire.CreateTabResponse{Tab: 2, Session: "s"}, SplitPane: &wire.SplitPaneResponse{Sessions: []string{"b"}}})...)
-	want := wire.Response{ID: 2, CreateTab: &wire.CreateTabResponse{Window: "w", Tab: 2, Session: "s"}, SplitPane: &wire.SplitPaneResponse{Sessions: []string{"a", "b"}}}
-	var r wire.Response
+	data := wire.Marshal(&wire.Request{ID: 1, Activate: &wire.ActivateRequest{Window: "w", Tab: "1"}, Variable: &wire.VariableRequest{Get: []string{"a"}}})
+	data = append(data, wire.Marshal(&wire.Request{ID: 2, Activate: &wire.ActivateRequest{Tab: "2", Session: "s"}, Variable: &wire.VariableRequest{Get: []string{"b"}}})...)
+	want := wire.Request{ID: 2, Activate: &wire.ActivateRequest{Window: "w", Tab: "2", Session: "s"}, Variable: &wire.VariableRequest{Get: []string{"a", "b"}}}
+	var r wire.Request
 	if err := wire.Unmarshal(data, &r); err != nil || !cmp.Equal(r, want) {
 		t.Errorf("%s, error %v", cmp.Diff(want, r), err)
 	}

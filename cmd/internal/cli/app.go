@@ -181,9 +181,13 @@ func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 			return teams.Caller{}, actsAs(agent, as, "--as")
 		}
 	}
-	who, err := callerNamed(name)
-	who.Teammate = err == nil && agent != "" && who.Name != store.Lead
-	return who, err
+	if name == "" {
+		return teams.Caller{Name: store.Lead}, nil
+	}
+	if name, err = store.CheckAddress(name); err != nil {
+		return teams.Caller{}, fmt.Errorf("who asks: %w", err)
+	}
+	return teams.Caller{Name: name, Teammate: agent != "" && name != store.Lead}, nil
 }
 
 // who is who asks, by the settings.
@@ -213,18 +217,6 @@ func local(name string, s *config.Settings) (string, error) {
 		return "", usage("two teams: that of %s, and %q", store.Shown(name), store.Shown(s.Team.V))
 	}
 	return local, nil
-}
-
-// callerNamed is one who asks under a name, "" being the lead.
-func callerNamed(name string) (teams.Caller, error) {
-	if name == "" {
-		return teams.Caller{Name: store.Lead}, nil
-	}
-	name, err := store.CheckAddress(name)
-	if err != nil {
-		return teams.Caller{}, fmt.Errorf("who asks: %w", err)
-	}
-	return teams.Caller{Name: name}, nil
 }
 
 // team is the team that a verb is about. positional is what the command line

@@ -67,6 +67,7 @@ func backendTestCommand(a *app, run func(context.Context, *app, backendTestOptio
 // trial is one program that is tried.
 type trial struct {
 	app     *app
+	out     io.Writer // what is said meanwhile
 	options external.Options
 	weak    []string
 }
@@ -88,11 +89,14 @@ func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
 		return fmt.Errorf("make a state folder: %w", err)
 	}
 	defer dir.Remove()
-	t := &trial{app: a, options: external.Options{
+	t := &trial{app: a, out: a.out, options: external.Options{
 		Name: strings.TrimPrefix(filepath.Base(program), external.Prefix), Argv: append([]string{program}, o.Argv[1:]...),
 		Environ: outsideEnviron(a.environ), StateDir: filepath.Join(dir.String(), "state"), Version: version().Version, Log: a.logger(),
 		Limit: 10 * time.Second,
 	}}
+	if a.json {
+		t.out = io.Discard
+	}
 	report, err := t.greet(ctx)
 	if err != nil {
 		return err
@@ -272,32 +276,25 @@ func activePanes(c backendtest.T, b ours) string {
 
 // tell says who is tried, and what is not looked at.
 func (t *trial) tell(r backendReport) {
-	a := t.app
-	if a.json {
-		return
-	}
-	fmt.Fprintf(a.out, "%s %s (%s), protocol %d\n", oneLine(r.Backend), oneLine(r.Version), r.Program, r.Protocol)
+	fmt.Fprintf(t.out, "%s %s (%s), protocol %d\n", oneLine(r.Backend), oneLine(r.Version), r.Program, r.Protocol)
 	for _, what := range t.opts().Weaknesses() {
-		fmt.Fprintf(a.out, "WEAK  %s\n", what)
+		fmt.Fprintf(t.out, "WEAK  %s\n", what)
 	}
 	for _, w := range r.Weaknesses {
 		if w != wire.NoFocus && w != wire.NoReopen {
-			fmt.Fprintf(a.out, "WEAK  %s: not known to this leadlight\n", oneLine(w))
+			fmt.Fprintf(t.out, "WEAK  %s: not known to this leadlight\n", oneLine(w))
 		}
 	}
 }
 
 func (t *trial) tellCase(c caseReport) {
-	if t.app.json {
-		return
-	}
 	word, color := "PASS", "green"
 	if !c.OK {
 		word, color = "FAIL", "red"
 	}
-	fmt.Fprintf(t.app.out, "%s  %s (%d ms)\n", paint(word, color, t.app.colors(t.app.out.w)), c.Name, c.DurationMS)
+	fmt.Fprintf(t.out, "%s  %s (%d ms)\n", paint(word, color, t.app.colors(t.app.out.w)), c.Name, c.DurationMS)
 	for _, line := range c.Output {
-		fmt.Fprintf(t.app.out, "      %s\n", printable(line))
+		fmt.Fprintf(t.out, "      %s\n", printable(line))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
 
@@ -73,10 +74,7 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	}
 	err = a.long.Daemon(ctx, DaemonParts{
 		Settings: a.settings, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Engine: engine, Current: func() bool { return p.Still(joined) }, Log: a.daemonLog(),
-		Serve: func() (*teams.Service, error) {
-			who, err := callerNamed("")
-			return c.serviceOf(who), err
-		},
+		Serve: func() (*teams.Service, error) { return c.serviceOf(teams.Caller{Name: store.Lead}), nil },
 	})
 	if errors.Is(err, context.Canceled) || isInterrupt(err) {
 		return nil

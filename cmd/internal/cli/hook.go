@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +64,7 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 		Tool  string          `json:"tool_name"`
 		Input json.RawMessage `json:"tool_input"`
 	}
-	data, err := a.outside(func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxHookInput)) })
+	data, err := a.outside(func() ([]byte, error) { return readUpTo(a.in, maxHookInput) })
 	if err == nil {
 		err = json.Unmarshal(data, &in)
 	}
@@ -211,7 +210,7 @@ func runHook(ctx context.Context, a *app) error {
 }
 
 func (a *app) askHook(ctx context.Context) (feedback string, err error) {
-	data, err := a.outside(func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxHookInput)) })
+	data, err := a.outside(func() ([]byte, error) { return readUpTo(a.in, maxHookInput) })
 	if err != nil {
 		return "", fmt.Errorf("read what is asked: %w", err)
 	}

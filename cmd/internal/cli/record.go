@@ -21,13 +21,9 @@ import (
 // recorder notes what becomes of a team that is carried out without a daemon, for
 // the history of runs. The daemon takes the record in when it next looks.
 type recorder struct {
-	rec   api.RunRecord
-	path  string
-	began map[string]int64 // when a task was first seen under way
-	ended map[string]int64
-	tries map[string]int  // how often it was seen to begin
-	busy  map[string]bool // under way when it was last seen
-	over  bool            // its last word has been said
+	rec  api.RunRecord
+	path string
+	over bool // its last word has been said
 }
 
 // recorder begins the record of a team, with a first picture; nil if that cannot be.
@@ -59,8 +55,7 @@ func newRecorder(p dial.Paths, t api.Team, made int64) *recorder {
 	id := hex.EncodeToString(sum[:16])
 	r := &recorder{
 		rec:  api.RunRecord{ID: id, Team: t.Name, Description: t.Description, Status: api.RunRunning, StartedAt: made},
-		path: filepath.Join(p.Records(), id+".json"), began: map[string]int64{}, ended: map[string]int64{},
-		tries: map[string]int{}, busy: map[string]bool{},
+		path: filepath.Join(p.Records(), id+".json"),
 	}
 	r.goOn()
 	return r
@@ -73,13 +68,7 @@ func (r *recorder) goOn() {
 	if err != nil || json.Unmarshal(data, &old) != nil {
 		return
 	}
-	r.over = old.CompletedAt > 0
-	for _, k := range old.Tasks {
-		if k.StartedAt > 0 {
-			r.began[k.ID] = k.StartedAt
-		}
-		r.tries[k.ID], r.busy[k.ID] = k.Attempts, k.Status == api.ItemInProgress
-	}
+	r.over, r.rec.Tasks = old.CompletedAt > 0, old.Tasks
 }
 
 // itemStatuses are the statuses of items for those of tasks.
@@ -87,30 +76,31 @@ var itemStatuses = map[string]string{
 	store.Pending: api.ItemTodo, store.InProgress: api.ItemInProgress, store.Blocked: api.ItemBlocked, store.Completed: api.ItemDone, store.FailedTask: api.ItemFailed,
 }
 
-// see takes a new picture.
+// see takes a new picture. What is known of a task since before stays: when it began and ended
+// first, and how often it was seen to begin.
 func (r *recorder) see(snap teams.Snapshot) {
 	if r == nil {
 		return
 	}
 	now := time.Now().UnixMilli()
+	was := map[string]api.RunRecordTask{}
+	for _, k := range r.rec.Tasks {
+		was[k.ID] = k
+	}
 	r.rec.Members, r.rec.Tasks = []api.RunRecordMember{}, []api.RunRecordTask{}
 	for _, m := range snap.Members {
 		r.rec.Members = append(r.rec.Members, api.RunRecordMember{Name: m.Name, Profile: m.Profile, StartedAt: ms(m.StartedAt)})
 	}
 	for _, t := range snap.Tasks {
 		k := api.RunRecordTask{ID: t.ID, Title: t.Subject, Description: t.Description, Owner: teams.MeantFor(t), Status: itemStatuses[t.Status], Result: cmp.Or(t.Failure, t.Result), BlockedBy: t.BlockedBy, Usage: t.Usage}
-		if k.Status == api.ItemInProgress && r.began[t.ID] == 0 {
-			r.began[t.ID] = now
+		old := was[t.ID]
+		k.StartedAt, k.CompletedAt, k.Attempts = old.StartedAt, old.CompletedAt, old.Attempts
+		switch {
+		case k.Status == api.ItemInProgress && old.Status != api.ItemInProgress:
+			k.StartedAt, k.Attempts = cmp.Or(k.StartedAt, now), k.Attempts+1
+		case k.Status == api.ItemDone || k.Status == api.ItemFailed:
+			k.CompletedAt = cmp.Or(k.CompletedAt, ms(t.UpdatedAt), now)
 		}
-		if k.Status == api.ItemInProgress && !r.busy[t.ID] {
-			r.tries[t.ID]++
-		}
-		r.busy[t.ID] = k.Status == api.ItemInProgress
-		k.Attempts = r.tries[t.ID]
-		if (k.Status == api.ItemDone || k.Status == api.ItemFailed) && r.ended[t.ID] == 0 {
-			r.ended[t.ID] = cmp.Or(ms(t.UpdatedAt), now)
-		}
-		k.StartedAt, k.CompletedAt = r.began[t.ID], r.ended[t.ID]
 		if k.CompletedAt > 0 && (k.StartedAt == 0 || k.StartedAt > k.CompletedAt) {
 			k.StartedAt = k.CompletedAt // nobody saw it under way
 		}

@@ -176,7 +176,7 @@ func Said(line string) *fault.Error {
 	if json.Unmarshal([]byte(line), &said) != nil || said.Error.Code == "" {
 		return nil
 	}
-	return &fault.Error{Code: fault.Code(said.Error.Code), Message: said.Error.Message, Hint: said.Error.Hint}
+	return &said.Error
 }
 
 // failure is why a daemon did not come up: what it has said last, as an error with a code,

@@ -171,16 +171,15 @@ func (c *runController) start(ctx context.Context, r api.AgentTeamRun) error {
 	if err != nil {
 		return err
 	}
-	known, err := c.s.store.WorkerRoles(ctx, r.ID)
+	crew, err := c.crew(ctx, nil)
 	if err != nil {
 		return err
 	}
 	var workers []workerSlot
-	busy := map[string]bool{}
 	for _, m := range members {
 		if len(workers) < t.MaxParallelAgents && m.IsRequired && m.AgentRoleID != t.LeadAgentRoleID && m.AgentRoleID != runs.LeadRole {
-			name := freeSlot(m.AgentRoleID, busy, known)
-			busy[name] = true
+			name := crew.free(m.AgentRoleID)
+			crew.busy[name] = true
 			workers = append(workers, workerSlot{name: name, role: m.AgentRoleID})
 		}
 	}

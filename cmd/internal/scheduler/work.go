@@ -225,11 +225,7 @@ func (c *runController) begin(ctx context.Context, r api.AgentTeamRun, open []ru
 	if err != nil {
 		return 0, err
 	}
-	busy := map[string]bool{}
-	for _, f := range open {
-		busy[f.Assignee] = true
-	}
-	workers, err := c.s.store.WorkerRoles(ctx, r.ID)
+	crew, err := c.crew(ctx, open)
 	if err != nil {
 		return 0, err
 	}
@@ -239,20 +235,20 @@ func (c *runController) begin(ctx context.Context, r api.AgentTeamRun, open []ru
 		if !c.s.slots.take(c) {
 			break
 		}
-		who := freeSlot(it.OwnerAgentRoleID, busy, workers)
+		who := crew.free(it.OwnerAgentRoleID)
 		f, err := c.s.store.Launch(ctx, it, who)
 		if err != nil {
 			c.s.slots.give()
 			failed = c.ignoreChanged(err)
 			break
 		}
-		busy[who], c.taken[f.TaskID] = true, true
+		crew.busy[who], c.taken[f.TaskID] = true, true
 		begun = append(begun, f)
 	}
 	if len(ready) == 0 || len(begun) == len(ready) {
 		c.s.slots.leave(c)
 	}
-	return len(begun), errors.Join(failed, c.launch(ctx, r, t, begun, snap))
+	return len(begun), errors.Join(failed, c.launch(ctx, t, begun, crew, snap))
 }
 
 // ignoreChanged passes over the error of an item that something has changed since it was
@@ -268,14 +264,14 @@ func (c *runController) ignoreChanged(err error) error {
 }
 
 // launch starts the teammates of new items and hands them their tasks.
-func (c *runController) launch(ctx context.Context, r api.AgentTeamRun, t api.AgentTeam, begun []runs.ActiveItem, snap teams.Snapshot) error {
+func (c *runController) launch(ctx context.Context, t api.AgentTeam, begun []runs.ActiveItem, crew crew, snap teams.Snapshot) error {
 	var missing []workerSlot
 	for _, f := range begun {
 		if !slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() }) {
 			missing = append(missing, workerSlot{f.Assignee, f.Item.OwnerAgentRoleID})
 		}
 	}
-	if err := c.makeRoom(ctx, r, t, len(missing), snap); err != nil {
+	if err := c.makeRoom(ctx, t, len(missing), crew, snap); err != nil {
 		return err
 	}
 	trouble := map[string]error{}
@@ -298,40 +294,29 @@ func (c *runController) launch(ctx context.Context, r api.AgentTeamRun, t api.Ag
 			later = err // it is under way: the next look does what is missing
 			continue
 		}
-		if err := c.s.store.Complete(ctx, r.ID, f.TaskID, api.ItemFailed, fault.Of(err).Message); err != nil {
+		if err := c.s.store.Complete(ctx, c.place.RunID, f.TaskID, api.ItemFailed, fault.Of(err).Message); err != nil {
 			return err
 		}
 	}
 	return later
 }
 
-// makeRoom ends teammates that have nothing to do, so that with those to come no more run
+// makeRoom ends teammates of the run that are not busy, so that with those to come no more run
 // than the team may have at a time.
-func (c *runController) makeRoom(ctx context.Context, r api.AgentTeamRun, t api.AgentTeam, come int, snap teams.Snapshot) error {
-	if come == 0 {
-		return nil
-	}
-	open, err := c.s.store.ActiveItems(ctx, r.ID)
-	if err != nil {
-		return err
-	}
-	ours, err := c.s.store.WorkerRoles(ctx, r.ID)
-	if err != nil {
-		return err
-	}
+func (c *runController) makeRoom(ctx context.Context, t api.AgentTeam, come int, crew crew, snap teams.Snapshot) error {
 	var idle []string
 	running := 0
 	for _, m := range snap.Members {
-		if _, of := ours[m.Name]; !of || !m.Live() {
+		if _, of := crew.roles[m.Name]; !of || !m.Live() {
 			continue
 		}
 		running++
-		if !slices.ContainsFunc(open, func(f runs.ActiveItem) bool { return f.Assignee == m.Name }) {
+		if !crew.busy[m.Name] {
 			idle = append(idle, m.Name)
 		}
 	}
 	over := min(running+come-t.MaxParallelAgents, len(idle))
-	if over <= 0 {
+	if come == 0 || over <= 0 {
 		return nil
 	}
 	ends, err := c.svc.Stop(ctx, c.place.LiveTeam, idle[:over], teams.StopOptions{Ask: quietAsk, Force: true, Reason: "there is nothing to do, and another teammate takes the place"})

@@ -13,6 +13,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/runs"
 )
 
 // workerSlot is one teammate of a run: one of a role, which works on one item at a time.
@@ -28,11 +29,26 @@ func slotName(role string, n int) string {
 	return name
 }
 
-// freeSlot is a teammate of a role that is not busy, and not another role's.
-func freeSlot(role string, busy map[string]bool, workers map[string]string) string {
+// crew are the teammates of a run: the role of each, and who works on an item.
+type crew struct {
+	roles map[string]string
+	busy  map[string]bool
+}
+
+func (c *runController) crew(ctx context.Context, open []runs.ActiveItem) (crew, error) {
+	roles, err := c.s.store.WorkerRoles(ctx, c.place.RunID)
+	busy := map[string]bool{}
+	for _, f := range open {
+		busy[f.Assignee] = true
+	}
+	return crew{roles, busy}, err
+}
+
+// free is a teammate of a role that is not busy, and not another role's.
+func (c crew) free(role string) string {
 	for n := 1; ; n++ {
 		name := slotName(role, n)
-		if of, taken := workers[name]; !busy[name] && (!taken || of == role) {
+		if of, taken := c.roles[name]; !c.busy[name] && (!taken || of == role) {
 			return name
 		}
 	}

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"regexp"
 	"slices"
@@ -16,14 +14,12 @@ import (
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
 // app is one run of leadlight: where it reads and writes, how it is set, and
@@ -142,6 +138,16 @@ func (a *app) keepGlobal(name, v string) error {
 	}
 	a.flags[name] = v
 	return nil
+}
+
+// passed are those of some global flags that were given, for another process.
+func (a *app) passed(names ...string) (args []string) {
+	for _, name := range names {
+		if v, ok := a.flags[name]; ok {
+			args = append(args, "--"+name, v)
+		}
+	}
+	return args
 }
 
 // set returns the settings, those of a team file among them.
@@ -291,120 +297,4 @@ func (a *app) serve(ctx context.Context, positional ...string) (*teams.Service, 
 	}
 	team, err := a.team(ctx, svc, positional...)
 	return svc, team, err
-}
-
-// say narrates on stderr. With --json it waits until all went well, so that an
-// error is the only thing on stderr, unless it is narrated at once (atOnce).
-func (a *app) say(format string, args ...any) {
-	line := printable(fmt.Sprintf(format, args...))
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.json && !a.atOnce {
-		a.held = append(a.held, line)
-		return
-	}
-	fmt.Fprintln(a.err, line)
-}
-
-// warn says each of the warnings.
-func (a *app) warn(warnings []string) {
-	for _, w := range warnings {
-		a.say("leadlight: warning: %s", w)
-	}
-}
-
-// narrate says at once what was and will be said: a stream, or a verb that takes long,
-// does not wait for its end.
-func (a *app) narrate() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.atOnce = true
-	a.tellHeld()
-}
-
-func (a *app) tellHeld() {
-	for _, line := range a.held {
-		fmt.Fprintln(a.err, line)
-	}
-	a.held = nil
-}
-
-// answer prints what a verb came to, unless it failed: v with --json, else what text prints.
-func (a *app) answer(v any, err error, text func(w io.Writer)) error {
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(v)
-	}
-	text(a.out)
-	return a.out.err
-}
-
-// printJSON prints one document: indented for a person, one line otherwise.
-func (a *app) printJSON(v any) error {
-	return writeJSON(a.out, v, isTerminal(a.out.w))
-}
-
-func writeJSON(w io.Writer, v any, indented bool) error {
-	enc := json.NewEncoder(rawjson.Visible(w))
-	enc.SetEscapeHTML(false)
-	if indented {
-		enc.SetIndent("", "  ")
-	}
-	return enc.Encode(v)
-}
-
-// debugs tells whether everything is logged.
-func (a *app) debugs() bool { return a.verbose || a.getenv("LEADLIGHT_DEBUG") != "" }
-
-// logger is the log of a verb, which says nothing unless that is asked for.
-func (a *app) logger() *slog.Logger {
-	if !a.debugs() {
-		return slog.New(slog.DiscardHandler)
-	}
-	return a.daemonLog()
-}
-
-// passed are those of some global flags that were given, for another process.
-func (a *app) passed(names ...string) (args []string) {
-	for _, name := range names {
-		if v, ok := a.flags[name]; ok {
-			args = append(args, "--"+name, v)
-		}
-	}
-	return args
-}
-
-// colors tells whether what is written to w is coloured.
-func (a *app) colors(w io.Writer) bool {
-	return isTerminal(w) && !a.noColor && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
-}
-
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// size is how many columns and rows w has, 0 if it is no terminal.
-func size(w io.Writer) (cols, rows int) {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0, 0
-	}
-	cols, rows, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0, 0
-	}
-	return cols, rows
-}
-
-func width(w io.Writer) int {
-	cols, _ := size(w)
-	return cols
-}
-
-func height(w io.Writer) int {
-	_, rows := size(w)
-	return rows
 }

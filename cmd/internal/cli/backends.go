@@ -87,7 +87,7 @@ func (a *app) choose(ctx context.Context, c *composition) (panes.Choice, error) 
 
 // joined joins the reasons there are.
 func joined(reasons ...string) string {
-	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), ", ")
+	return strings.Join(filled(reasons...), ", ")
 }
 
 // chooseHeadless lets new panes be without a terminal.

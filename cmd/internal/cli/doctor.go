@@ -117,11 +117,7 @@ func probed(name, detail string, err error) []api.Check {
 func (a *app) facts(ctx context.Context) teams.Facts {
 	s := a.built.settings
 	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: a.probeBackends(ctx)}
-	for _, home := range []string{a.getenv("CLAUDE_CONFIG_DIR"), a.getenv("LEADLIGHT_BASE_DIR")} {
-		if home != "" {
-			f.OtherBases = append(f.OtherBases, home)
-		}
-	}
+	f.OtherBases = filled(a.getenv("CLAUDE_CONFIG_DIR"), a.getenv("LEADLIGHT_BASE_DIR"))
 	if home := a.getenv("HOME"); home != "" {
 		f.OtherBases = append(f.OtherBases, filepath.Join(home, ".claude"))
 	}

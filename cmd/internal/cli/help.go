@@ -26,15 +26,15 @@ func writeHelp(w io.Writer, c *cobra.Command, all bool) {
 		}
 	}
 	writeFlags(w, "Flags:", c.LocalNonPersistentFlags())
-	switch {
-	case !all:
+	if all {
+		writeFlags(w, "Global flags:", globalFlags(c))
+	} else {
 		fmt.Fprintf(w, "\nEvery command also takes -t TEAM, --json and -v; leadlight help lists all such flags.\n")
-	case c.HasParent():
-		writeFlags(w, "Global flags:", c.InheritedFlags())
-	default:
-		writeFlags(w, "Global flags:", c.PersistentFlags())
 	}
 }
+
+// globalFlags are the flags that every command takes.
+func globalFlags(c *cobra.Command) *pflag.FlagSet { return c.Root().PersistentFlags() }
 
 // printHelp is writeHelp in the width of the terminal.
 func (a *app) printHelp(c *cobra.Command, all bool) {
@@ -183,8 +183,8 @@ func helpCommand(a *app) *cobra.Command {
 		return helpWords(c.Root(), args), cobra.ShellCompDirectiveNoFileComp
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			if t, ok := topic(args[0]); ok {
+		for _, t := range topics() {
+			if len(args) == 1 && t.name == args[0] {
 				var b strings.Builder
 				t.write(&b)
 				a.printFolded(b.String())

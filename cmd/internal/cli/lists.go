@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/leadlight-dev/leadlight/teams/api"
+import (
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
 
 // listed is a list that is [], not null, in JSON where it is empty.
 func listed[T any](list []T) []T { return mapped(list, func(v T) T { return v }) }
@@ -13,6 +17,11 @@ func picked[A, B any](list []A, f func(A) B, fits func(A) bool) (out []B) {
 		}
 	}
 	return out
+}
+
+// filled are those of some words that are not empty.
+func filled(words ...string) []string {
+	return slices.DeleteFunc(words, func(s string) bool { return s == "" })
 }
 
 // counted is how many of a list fit.

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -175,22 +174,4 @@ func asksForJSON(args []string) (asked bool) {
 		}
 	}
 	return asked
-}
-
-// sink remembers that a write failed: a verb that could not tell its result has
-// not done its job. What is written at once stays together.
-type sink struct {
-	mu  sync.Mutex // one write at a time
-	w   io.Writer
-	err error
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.w.Write(p)
-	if err != nil && s.err == nil {
-		s.err = err
-	}
-	return n, err
 }

@@ -68,11 +68,7 @@ func manPage(c *cobra.Command) string {
 	b.WriteString(manHead(c.CommandPath(), c.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n.SH DESCRIPTION\n%s\n", roff(usageLine(c)), roff(strings.TrimSpace(c.Long)))
 	manFlags(&b, "OPTIONS", c.LocalNonPersistentFlags())
-	if c.HasParent() {
-		manFlags(&b, "GLOBAL OPTIONS", c.InheritedFlags())
-	} else {
-		manFlags(&b, "GLOBAL OPTIONS", c.PersistentFlags())
-	}
+	manFlags(&b, "GLOBAL OPTIONS", globalFlags(c))
 	if c.Example != "" {
 		b.WriteString(manVerbatim("EXAMPLES", c.Example))
 	}

@@ -134,9 +134,8 @@ func planShown(p api.Plan) request {
 }
 
 func permissionShown(p api.Permission) request {
-	what := []string{p.Tool, p.Description, string(p.Input), p.Host}
 	return request{ID: p.ID, Kind: permissionRequest, From: p.From, Status: p.Status, Reason: p.Reason, AskedAt: p.RequestedAt, ResolvedAt: p.ResolvedAt,
-		Text: strings.Join(slices.DeleteFunc(what, func(s string) bool { return s == "" }), "  ")}
+		Text: strings.Join(filled(p.Tool, p.Description, string(p.Input), p.Host), "  ")}
 }
 
 // answerOptions are those of approve and deny.

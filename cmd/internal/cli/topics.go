@@ -33,15 +33,6 @@ func topics() []helpTopic {
 	}
 }
 
-func topic(name string) (helpTopic, bool) {
-	for _, t := range topics() {
-		if t.name == name {
-			return t, true
-		}
-	}
-	return helpTopic{}, false
-}
-
 func writeEnvironment(w io.Writer) {
 	fmt.Fprintf(w, "A setting is taken from the strongest of: flag, environment, team file, user file, default.\n"+
 		"`leadlight doctor -v` shows each with its origin.\n\n")

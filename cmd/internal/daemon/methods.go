@@ -25,8 +25,8 @@ func (d *daemon) methods(deps Deps) []rpc.Method {
 		rpc.Func("daemon.stop", "End the daemon. Teammates go on.", d.stop).OfLead(),
 		rpc.Func("events.list", "The events of the past.", d.list),
 		rpc.Func("events.subscribe", "The state of now and all events after it, as notifications: one event each, and events.closed at the end.", d.subscribe),
+		rpc.Func("observed.list", "The teams that are seen in the streams of workers: one for each worker that showed one.", d.observed),
 	}
-	all = append(all, d.observedMethod())
 	for _, p := range d.Parts {
 		all = append(all, p.Methods(deps)...)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
@@ -167,15 +166,12 @@ func (t *teamWatch) take(ctx context.Context, rec panes.ObservedRecord) observed
 	return now
 }
 
-// observedMethod lists what is observed in streams.
-func (d *daemon) observedMethod() rpc.Method {
-	return rpc.Func("observed.list", "The teams that are seen in the streams of workers: one for each worker that showed one.",
-		func(ctx context.Context, p api.ObservedParams) ([]api.Observed, error) {
-			if err := d.current(ctx); err != nil {
-				return nil, err
-			}
-			d.hub.mu.Lock()
-			defer d.hub.mu.Unlock()
-			return d.hub.observations(p.Team), nil
-		})
+// observed lists what is observed in streams.
+func (d *daemon) observed(ctx context.Context, p api.ObservedParams) ([]api.Observed, error) {
+	if err := d.current(ctx); err != nil {
+		return nil, err
+	}
+	d.hub.mu.Lock()
+	defer d.hub.mu.Unlock()
+	return d.hub.observations(p.Team), nil
 }

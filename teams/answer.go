@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -68,4 +69,54 @@ func (sp *stopper) pendingShutdown(ctx context.Context, t store.Team, m store.Me
 		what = fmt.Sprintf("%s was not asked to shut down by request %q", m.Name, store.Shown(id))
 	}
 	return store.Frame{}, "", fault.New(fault.RequestNotFound, "%s", what).WithHint("leadlight inbox shows what was asked")
+}
+
+// answer is what a member said to a request to stop.
+type answer struct {
+	outcome string // state.Approved, Rejected or Exited; "": nothing yet
+	reason  string
+	message string // id of the message
+	at      time.Time
+}
+
+// requestKey names a request by who was asked and its id; unclear is for a yes that names
+// more than one, and so counts for none.
+type requestKey struct {
+	name, id string
+	unclear  bool
+}
+
+// newestAnswers reads the lead's box for the newest answer to each request to stop, and
+// under no id for that to any. Only the member itself can answer. A no that names more than
+// one request counts for each.
+func (mb *mailbox) newestAnswers(ctx context.Context, t store.Team) (map[requestKey]answer, error) {
+	msgs, err := mb.mail.List(ctx, t.Name, leadName(t))
+	if err != nil {
+		return nil, fmt.Errorf("read the answers: %w", err)
+	}
+	out := map[requestKey]answer{}
+	for _, msg := range msgs {
+		f, ok := store.ParseFrame(msg.Text)
+		ids := f.Requests()
+		if !ok || len(ids) == 0 || f.Type != store.ShutdownApproved && f.Type != store.ShutdownRejected {
+			continue
+		}
+		m := t.Member(msg.From)
+		if m == nil {
+			continue
+		}
+		if len(ids) > 1 && f.Type == store.ShutdownApproved {
+			out[requestKey{name: m.Name, unclear: true}] = answer{message: msg.ID, at: msg.Timestamp}
+			continue
+		}
+		a := answer{outcome: state.Approved, message: msg.ID, at: msg.Timestamp}
+		if f.Type == store.ShutdownRejected {
+			a.outcome, a.reason = state.Rejected, f.Reason
+		}
+		out[requestKey{name: m.Name}] = a
+		for _, id := range ids {
+			out[requestKey{name: m.Name, id: id}] = a
+		}
+	}
+	return out, nil
 }

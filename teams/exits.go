@@ -10,6 +10,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -74,6 +75,70 @@ func (re *recorder) recordExits(ctx context.Context, team string, exits []member
 	}
 	_, err = re.freeTasks(ctx, team, owners)
 	return before, err
+}
+
+// exit is the end of a member as its host has written it down, with what this call knows
+// about it.
+func (r *stopping) exit(ctx context.Context, m *stoppingMember) memberExit {
+	e := panes.ExitRecord{State: state.Stopped, Reason: cmp.Or(r.o.Reason, "stopped")}
+	e.Untold = m.out.Outcome == state.Terminated || m.out.Outcome == state.Killed // by us, together with its host
+	if end := r.written(ctx, r.t.Name, m.Member); end != nil {
+		e.ExitCode, e.Signal, e.Untold = end.ExitCode, end.Signal, end.Untold
+	}
+	if r.o.KeepLost && (m.Leadlight.State == state.Lost || !settled(m.Leadlight.State) && m.obs.State == state.Lost) {
+		e.State, e.Reason = state.Lost, m.obs.Reason
+	}
+	return memberExit{m.Name, m.Leadlight.Host, e}
+}
+
+// tellLead tells the lead of one whose host has left that to this call.
+func (r *stopping) tellLead(ctx context.Context, m *stoppingMember, e memberExit) {
+	if !e.Untold || m.Leadlight.Foreign {
+		return
+	}
+	if err := r.tellEnd(ctx, r.t, m.Member, e.ExitRecord); err != nil {
+		r.log.Warn("tell the lead of an end", "team", r.t.Name, "member", m.Name, "error", err)
+	}
+}
+
+// record writes down who has ended, for all at once.
+func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
+	var exits []memberExit
+	var gone []*stoppingMember
+	for _, m := range batch {
+		if m.target.Host != "" && m.out.Outcome != state.Unproven {
+			gone, exits = append(gone, m), append(exits, r.exit(ctx, m))
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	if r.damage != nil {
+		r.unwritten(gone)
+		return
+	}
+	written, err := r.recordExits(ctx, r.t.Name, exits)
+	if err != nil {
+		for _, m := range gone {
+			f := fault.Of(err)
+			m.out.Code, m.out.Reason = string(f.Code), "ended, but that could not be written down: "+f.Message
+		}
+		return
+	}
+	for i, m := range gone {
+		if _, first := written[m.Name]; first {
+			r.tellLead(ctx, m, exits[i])
+		}
+		if r.o.again || exits[i].State == state.Lost {
+			continue
+		}
+		if left := r.removeWorktree(ctx, r.t.Name, m.Name); left != "" {
+			m.out.Leftovers = append(m.out.Leftovers, left)
+		}
+		if !r.t.LedByUs() { // its entry is gone, and so nothing names its records; gc removes what stays
+			_ = r.panes.Records().Forget(r.t.Name, m.Name)
+		}
+	}
 }
 
 // foreign tells whether an end is that of a member that stands in another lead's roster.

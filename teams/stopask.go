@@ -22,14 +22,6 @@ const (
 	reminderStep = 10 * time.Second // how often it is said how long a teammate may still think
 )
 
-// answer is what a member said to a request to stop.
-type answer struct {
-	outcome string // state.Approved, Rejected or Exited; "": nothing yet
-	reason  string
-	message string // id of the message
-	at      time.Time
-}
-
 // asksByMail tells whether a request in the inbox reaches that kind: the host of an
 // interactive agent reads it and asks as the profile says.
 func asksByMail(kind string) bool { return kind != profiles.Plain }
@@ -227,48 +219,6 @@ func (r *stopping) awaitDialog(ctx context.Context, m *stoppingMember) bool {
 func (r *stopping) unread(ctx context.Context, m *stoppingMember) bool {
 	msgs, err := r.mail.List(ctx, r.t.Name, m.Name)
 	return err == nil && slices.ContainsFunc(msgs, func(msg store.Message) bool { return msg.ID == m.message && !msg.Read })
-}
-
-// requestKey names a request by who was asked and its id; unclear is for a yes that names
-// more than one, and so counts for none.
-type requestKey struct {
-	name, id string
-	unclear  bool
-}
-
-// newestAnswers reads the lead's box for the newest answer to each request to stop, and
-// under no id for that to any. Only the member itself can answer. A no that names more than
-// one request counts for each.
-func (mb *mailbox) newestAnswers(ctx context.Context, t store.Team) (map[requestKey]answer, error) {
-	msgs, err := mb.mail.List(ctx, t.Name, leadName(t))
-	if err != nil {
-		return nil, fmt.Errorf("read the answers: %w", err)
-	}
-	out := map[requestKey]answer{}
-	for _, msg := range msgs {
-		f, ok := store.ParseFrame(msg.Text)
-		ids := f.Requests()
-		if !ok || len(ids) == 0 || f.Type != store.ShutdownApproved && f.Type != store.ShutdownRejected {
-			continue
-		}
-		m := t.Member(msg.From)
-		if m == nil {
-			continue
-		}
-		if len(ids) > 1 && f.Type == store.ShutdownApproved {
-			out[requestKey{name: m.Name, unclear: true}] = answer{message: msg.ID, at: msg.Timestamp}
-			continue
-		}
-		a := answer{outcome: state.Approved, message: msg.ID, at: msg.Timestamp}
-		if f.Type == store.ShutdownRejected {
-			a.outcome, a.reason = state.Rejected, f.Reason
-		}
-		out[requestKey{name: m.Name}] = a
-		for _, id := range ids {
-			out[requestKey{name: m.Name, id: id}] = a
-		}
-	}
-	return out, nil
 }
 
 // withdraw takes a request back, so that it cannot end the teammate later, and says what

@@ -165,10 +165,10 @@ func (st *starter) entry(t *store.Team, n *resolvedMember) store.Member {
 	color = cmp.Or(color, pickColor(n.spec.Name, t.Members))
 	return store.Member{
 		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
-		Prompt: n.spec.Prompt, Color: color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.record.Dir, IsActive: new(true), Mode: n.permissionMode(),
+		Prompt: n.spec.Prompt, Color: color, PlanModeRequired: n.record.Plan, JoinedAt: now, Cwd: n.record.Dir, IsActive: new(true), Mode: n.permissionMode(),
 		Leadlight: &store.Bookkeeping{
 			Host: n.record.Host, Kind: n.record.Kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
-			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,
+			Run: n.record.Run, RunTask: n.record.RunTask, Restart: n.record.Restart, Replaced: n.spec.replaced,
 			Machine: st.machineOf(*t),
 		},
 	}
@@ -182,7 +182,7 @@ func (n *resolvedMember) permissionMode() string {
 		profile = *n.record.Origin
 	}
 	switch {
-	case n.spec.PlanMode:
+	case n.record.Plan:
 		return profiles.ModePlan
 	case n.record.Kind == profiles.Native || n.record.Kind == profiles.ACP || profile.CheckMode(mode):
 		return mode

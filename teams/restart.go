@@ -105,8 +105,8 @@ func (rs *restarter) restart(ctx context.Context, team, name string, asked *pane
 		return api.Member{}, err
 	}
 	spec := SpawnSpec{
-		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: rs.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
-		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec, replaced: count,
+		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: rs.keptVariables(ctx, m, seen, rec),
+		Cwd: rec.Dir, Color: m.Color, again: &rec, replaced: count,
 	}
 	if _, err := rs.resolveOne(t, spec, ""); err != nil {
 		return api.Member{}, err // before anything is stopped

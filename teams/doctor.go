@@ -212,22 +212,51 @@ func (d *doctor) checkTeam(ctx context.Context, name string) []api.Check {
 	if err != nil {
 		return []api.Check{failing(label, err, "the file is kept as it is: mend it, or move it away")}
 	}
-	var out []api.Check
-	warn := func(detail, fix string) {
-		out = append(out, api.Check{Name: label, Status: "warn", Detail: detail, Fix: fix})
-	}
-	note := func(list []oddity) {
-		for _, o := range list {
-			warn(o.what, map[bool]string{true: "leadlight doctor --fix mends it"}[o.mend && t.LedByUs()])
-		}
-	}
+	f := &findings{label: label, mends: t.LedByUs()}
 	for _, w := range t.Warnings {
-		warn(w, "")
+		f.add("warn", w, "")
 	}
-	note(rosterOddities(t))
+	f.odd(rosterOddities(t))
+	d.checkMembers(ctx, t, f)
+	list, warnings, err := d.tasks.List(ctx, t.Name)
+	if err != nil {
+		f.add("fail", fault.Of(err).Message, "")
+	}
+	for _, w := range warnings {
+		f.add("warn", w, "")
+	}
+	f.odd(taskOddities(t, list))
+	if f.all == nil {
+		f.add("ok", fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t)), "")
+	}
+	if c, any := d.checkTeamHooks(ctx, t); any {
+		f.all = append(f.all, c)
+	}
+	return f.all
+}
+
+// findings are what is found about one team.
+type findings struct {
+	label string
+	mends bool // what has one right answer
+	all   []api.Check
+}
+
+func (f *findings) add(status, detail, fix string) {
+	f.all = append(f.all, api.Check{Name: f.label, Status: status, Detail: detail, Fix: fix})
+}
+
+func (f *findings) odd(list []oddity) {
+	for _, o := range list {
+		f.add("warn", o.what, map[bool]string{true: "leadlight doctor --fix mends it"}[o.mend && f.mends])
+	}
+}
+
+// checkMembers looks who is a ghost, and whether records and mail can be read.
+func (d *doctor) checkMembers(ctx context.Context, t store.Team, f *findings) {
 	for _, m := range d.observe(ctx, t, t.Teammates()) {
 		if detail, fix := d.worry(t, m); detail != "" {
-			warn(store.Shown(m.Name)+" "+detail+": "+m.Reason, fix)
+			f.add("warn", store.Shown(m.Name)+" "+detail+": "+m.Reason, fix)
 		}
 	}
 	for i, m := range t.Members {
@@ -235,29 +264,14 @@ func (d *doctor) checkTeam(ctx context.Context, name string) []api.Check {
 			continue
 		}
 		for _, err := range d.recordFaults(ctx, t, m) {
-			warn(fault.Of(err).Message, fault.Of(err).Hint)
+			f.add("warn", fault.Of(err).Message, fault.Of(err).Hint)
 		}
 		box, err := d.mail.List(ctx, t.Name, m.Name)
 		if err != nil {
-			out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message, Fix: "the inbox is kept as it is: mend it, or move it away"})
+			f.add("fail", fault.Of(err).Message, "the inbox is kept as it is: mend it, or move it away")
 		}
-		note(mailOddities(m.Name, box))
+		f.odd(mailOddities(m.Name, box))
 	}
-	list, warnings, err := d.tasks.List(ctx, t.Name)
-	if err != nil {
-		out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message})
-	}
-	for _, w := range warnings {
-		warn(w, "")
-	}
-	note(taskOddities(t, list))
-	if out == nil {
-		out = []api.Check{{Name: label, Status: "ok", Detail: fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t))}}
-	}
-	if c, any := d.checkTeamHooks(ctx, t); any {
-		out = append(out, c)
-	}
-	return out
 }
 
 // worry says what of a teammate as observed is not as its roster says, and the way out; "" for

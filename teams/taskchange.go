@@ -46,6 +46,11 @@ func (tl *tasklist) UpdateTask(ctx context.Context, team, id string, c TaskChang
 		}
 		c.Status = &status
 	}
+	return tl.changeTask(ctx, team, id, c)
+}
+
+// changeTask is UpdateTask for what is no end of the task, or may be one.
+func (tl *tasklist) changeTask(ctx context.Context, team, id string, c TaskChange) (api.Task, error) {
 	t, err := tl.get(ctx, team)
 	if err != nil {
 		return api.Task{}, err

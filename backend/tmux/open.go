@@ -44,7 +44,9 @@ func (b *Backend) OpenArranged(ctx context.Context, specs []backend.Spec, layout
 		return backend.NoneOpened(len(specs), err)
 	}
 	for i := range o.specs {
-		o.results[i].Err = o.prepare(ctx, i)
+		if o.results[i].Err = o.check(ctx, i, &o.specs[i]); o.results[i].Err != nil {
+			o.leaveOut(i)
+		}
 	}
 	// From here on a line that was begun is seen to its end, else nobody would learn
 	// the ids of the panes that were already made.
@@ -96,15 +98,6 @@ func (o *opening) opened() []int {
 	return list
 }
 
-// prepare checks one spec and makes its program an absolute path.
-func (o *opening) prepare(ctx context.Context, i int) error {
-	err := o.check(ctx, i, &o.specs[i])
-	if err != nil {
-		o.leaveOut(i)
-	}
-	return err
-}
-
 // leaveOut takes a refused spec out of the batch. The first spec that hangs on its pane
 // gets its place, the others hang on that one.
 func (o *opening) leaveOut(i int) {
@@ -126,6 +119,7 @@ func (o *opening) leaveOut(i int) {
 	}
 }
 
+// check checks one spec and makes its program an absolute path.
 func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
 	program, err := backend.Check(i, *s)
 	if err == nil {

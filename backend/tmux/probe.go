@@ -25,9 +25,10 @@ type Report struct {
 
 // Trap is a known fault of some versions and what it means for a team.
 type Trap struct {
-	Name  string
-	Text  string
-	Fixed string // the first version without it
+	Name   string
+	Text   string
+	Fixed  string // the first version without it
+	system string // that has it; "": all
 }
 
 // Probe looks at the program and the server. It starts no server. The error is that of a
@@ -57,19 +58,16 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 // traps lists the faults that a version has on a system. leadlight lives with all of
 // them; they explain what somebody may see.
 func traps(v Version, system string) []Trap {
-	known := []struct {
-		system string // "": all
-		trap   Trap
-	}{
-		{"", Trap{"no-own-border", "borders cannot be set for one pane: teammates have no name on theirs", "3.3"}},
-		{"", Trap{"paste-crash", "pasting into a pane whose program has ended ends the whole server: do not paste into such panes", "3.4"}},
-		{"linux", Trap{"lost-exit", "where tmux is built with utempter (Debian), it may not notice that a program ended: such a pane stays until it is closed", "3.6"}},
+	known := []Trap{
+		{"no-own-border", "borders cannot be set for one pane: teammates have no name on theirs", "3.3", ""},
+		{"paste-crash", "pasting into a pane whose program has ended ends the whole server: do not paste into such panes", "3.4", ""},
+		{"lost-exit", "where tmux is built with utempter (Debian), it may not notice that a program ended: such a pane stays until it is closed", "3.6", "linux"},
 	}
 	var list []Trap
 	for _, k := range known {
-		fixed, err := ParseVersion("tmux " + k.trap.Fixed)
+		fixed, err := ParseVersion("tmux " + k.Fixed)
 		if err == nil && !v.atLeast(fixed) && (k.system == "" || k.system == system) {
-			list = append(list, k.trap)
+			list = append(list, k)
 		}
 	}
 	return list

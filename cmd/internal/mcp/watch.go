@@ -68,8 +68,6 @@ func (w *watcher) start(ctx context.Context, team string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	return t.err
 }
 
@@ -98,11 +96,11 @@ type teamWatch struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	first   chan struct{} // closed after the first look
+	err     error         // of that one
 
 	mu     sync.Mutex
 	last   changes.Team
-	based  bool  // last is a look
-	err    error // of the first look
+	based  bool // last is a look
 	events []events.Event
 	seq    uint64
 	news   chan struct{} // closed when there are more events
@@ -121,12 +119,9 @@ func (t *teamWatch) run() {
 	if t.watcher.o.Hosts != nil {
 		t.Relay(t.ctx, func(ctx context.Context) (<-chan struct{}, error) { return t.watcher.o.Hosts(ctx, t.Name) }, watch.Parts{Members: true})
 	}
-	err := t.Look(t.ctx)
-	t.mu.Lock()
-	t.err = err
-	t.mu.Unlock()
+	t.err = t.Look(t.ctx)
 	close(t.first)
-	if err != nil {
+	if t.err != nil {
 		t.watcher.mu.Lock()
 		if t.watcher.teams[t.Name] == t {
 			delete(t.watcher.teams, t.Name)

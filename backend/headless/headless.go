@@ -15,7 +15,10 @@ package headless
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -80,18 +83,33 @@ func checkID(id backend.ID) error {
 	return fault.New(fault.InvalidArgument, "%.40q is not the id of a headless pane", string(id))
 }
 
-// List returns the panes whose process runs, or may run.
+// List returns the panes whose process runs, or may run, in the order of their ids.
 func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.New(fault.Of(err).Code, "list headless panes: %w", err)
 	}
-	records, err := b.records()
+	entries, err := os.ReadDir(b.opt.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.BackendUnavailable, "list headless panes: %w", err)
+	}
+	if err := b.private(); err != nil {
+		return nil, fmt.Errorf("list headless panes: %w", err)
 	}
 	var list []backend.Pane
-	for _, r := range records {
-		if r.Mark != (backend.Mark{}) {
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), suffix)
+		if !ok || checkID(backend.ID(name)) != nil {
+			continue
+		}
+		r, err := b.find(backend.ID(name))
+		switch {
+		case isGone(err):
+		case err != nil:
+			return nil, err
+		case r.Mark != backend.Mark{}:
 			list = append(list, b.pane(r))
 		}
 	}

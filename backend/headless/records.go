@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -25,36 +23,6 @@ type record struct {
 const suffix = ".json"
 
 func (b *Backend) file(id backend.ID) string { return filepath.Join(b.opt.Dir, string(id)+suffix) }
-
-// records returns those of panes that are there, or may be, in the order of their ids.
-func (b *Backend) records() ([]record, error) {
-	entries, err := os.ReadDir(b.opt.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fault.New(fault.BackendUnavailable, "list headless panes: %w", err)
-	}
-	if err := b.private(); err != nil {
-		return nil, fmt.Errorf("list headless panes: %w", err)
-	}
-	var out []record
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), suffix)
-		if !ok || checkID(backend.ID(name)) != nil {
-			continue
-		}
-		r, err := b.find(backend.ID(name))
-		switch {
-		case isGone(err):
-		case err != nil:
-			return nil, err
-		default:
-			out = append(out, r)
-		}
-	}
-	return out, nil
-}
 
 // read returns the record of a pane, whether its process runs or not.
 func (b *Backend) read(id backend.ID) (record, error) {

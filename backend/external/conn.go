@@ -326,8 +326,6 @@ func (c *conn) why() error {
 	return c.broken
 }
 
-func (c *conn) ended() bool { return c.why() != nil }
-
 // end lets the program go: it is told, and its input ends. One that does not go is killed.
 func (c *conn) end() {
 	_, id := c.expect()

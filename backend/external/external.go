@@ -172,7 +172,7 @@ func (b *Backend) take(ctx context.Context) (*conn, error) {
 func (b *Backend) running() *conn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.conn == nil || b.conn.ended() {
+	if b.conn == nil || b.conn.why() != nil {
 		b.conn = nil
 		return nil
 	}

@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -174,14 +175,13 @@ func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
 		return nil, err
 	}
 	all := b.panes(tree)
-	there := make([]bool, len(all))
 	var group errgroup.Group
 	for i := range all {
 		group.Go(func() error {
 			known, err := b.facts(ctx, all[i].ID)
-			all[i].Mark, all[i].PID, there[i] = known.Mark, known.pid, err == nil
+			all[i].Mark, all[i].PID = known.Mark, known.pid
 			if isGone(err) {
-				return nil
+				all[i].ID, err = "", nil
 			}
 			return err
 		})
@@ -192,13 +192,7 @@ func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
 		}
 		return nil, err
 	}
-	var out []backend.Pane
-	for i, p := range all {
-		if there[i] {
-			out = append(out, p)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(all, func(p backend.Pane) bool { return p.ID == "" }), nil
 }
 
 // marked is what we write on a session.

@@ -182,24 +182,17 @@ func (s *Server) Profile(id, key string) (value any) {
 	return value
 }
 
-// Sessions returns the ids of all sessions.
-func (s *Server) Sessions() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []string
-	for _, x := range s.sessions() {
-		out = append(out, x.id)
-	}
-	return out
-}
-
-// Programs returns the process of each session's program, which may have ended.
+// Programs returns, for each session, the process of its program, which may have ended.
 func (s *Server) Programs() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := map[string]int{}
-	for _, x := range s.sessions() {
-		out[x.id] = x.cmd.Process.Pid
+	for _, w := range s.windows {
+		for _, t := range w.tabs {
+			for _, l := range t.root.leaves() {
+				out[l.session.id] = l.session.cmd.Process.Pid
+			}
+		}
 	}
 	return out
 }

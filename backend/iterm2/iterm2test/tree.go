@@ -85,18 +85,6 @@ func (s *Server) session(id string) *session {
 	return nil
 }
 
-func (s *Server) sessions() []*session {
-	var out []*session
-	for _, w := range s.windows {
-		for _, t := range w.tabs {
-			for _, l := range t.root.leaves() {
-				out = append(out, l.session)
-			}
-		}
-	}
-	return out
-}
-
 // halves returns the sizes of what a leaf becomes when it is split.
 func (n *node) halves(vertical bool) (first, second wire.Size, ok bool) {
 	first, second = n.size, n.size

@@ -20,11 +20,10 @@ func (m *Manager) CaptureForeign(ctx context.Context, backendType string, id bac
 	if err != nil {
 		return "", err
 	}
-	capturer, ok := backend.As[backend.Capturer](c.Backend)
-	if !ok || c.Type != backendType {
+	if c.Type != backendType {
 		return "", fault.New(fault.Unsupported, "a pane of %q cannot be read through %s", backendType, c.Type)
 	}
-	return capturer.Capture(ctx, id, lines, ansi)
+	return capture(ctx, c.Backend, backendType, id, lines, ansi)
 }
 
 // CaptureStaying reads the pane of a host that has ended, if it stays to be read. Only a
@@ -38,9 +37,13 @@ func (m *Manager) CaptureStaying(ctx context.Context, t Target, lines int, ansi 
 	if err != nil {
 		return "", err
 	}
+	return capture(ctx, b, t.Backend, id, lines, ansi)
+}
+
+func capture(ctx context.Context, b backend.Backend, backendType string, id backend.ID, lines int, ansi bool) (string, error) {
 	capturer, ok := backend.As[backend.Capturer](b)
 	if !ok {
-		return "", fault.New(fault.Unsupported, "a pane of %q cannot be read", t.Backend)
+		return "", fault.New(fault.Unsupported, "a pane of %q cannot be read", backendType)
 	}
 	return capturer.Capture(ctx, id, lines, ansi)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -176,23 +177,14 @@ func beside(all []backend.Pane, ours func(backend.Pane) bool) (found backend.Pan
 
 // holding is the pane whose program is a process, or an ancestor of it.
 func holding(pid int, all []backend.Pane) (backend.Pane, bool) {
-	table, err := signals.Snapshot()
-	if err != nil {
-		return backend.Pane{}, false
+	line := []int{pid}
+	for _, p := range signals.AncestorsOf(pid) {
+		line = append(line, p.PID)
 	}
-	roots := map[int]backend.Pane{}
-	for _, p := range all {
-		roots[p.PID] = p
-	}
-	for range 1000 { // deeper than any tree, should the table hold a loop
-		if pane, ok := roots[pid]; ok {
-			return pane, true
+	for _, pid := range line {
+		if i := slices.IndexFunc(all, func(p backend.Pane) bool { return p.PID == pid }); i >= 0 {
+			return all[i], true
 		}
-		p, ok := table.Find(pid)
-		if !ok || p.PPID <= 1 {
-			break
-		}
-		pid = p.PPID
 	}
 	return backend.Pane{}, false
 }

@@ -45,7 +45,7 @@ func (m *Manager) terminalDead(ctx context.Context, l LaunchRecord, socket strin
 	ctx, cancel := context.WithTimeout(ctx, terminalEnds)
 	defer cancel()
 	for ctx.Err() == nil {
-		if dead, known := socketDead(ctx, socket); known {
+		if dead, known := socketDead(ctx, socket, terminalDies); known {
 			return dead
 		}
 		if m.terminalAnswers(ctx, l) {
@@ -70,13 +70,13 @@ func (m *Manager) terminalAnswers(ctx context.Context, l LaunchRecord) bool {
 	return err == nil && len(all) > 0
 }
 
-// socketDead waits a moment for a socket to have nobody behind it; not known: somebody may
-// still be there. What is no socket (a folder, a program) is not dead.
-func socketDead(ctx context.Context, socket string) (dead, known bool) {
+// socketDead waits for a socket to have nobody behind it, or to be gone; not known: somebody
+// may still be there. What is no socket (a folder, a program) is not dead.
+func socketDead(ctx context.Context, socket string, limit time.Duration) (dead, known bool) {
 	if info, err := os.Stat(socket); err == nil && info.Mode()&os.ModeSocket == 0 {
 		return false, true
 	}
-	ctx, cancel := context.WithTimeout(ctx, terminalDies)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		conn, err := net.Dial("unix", socket)

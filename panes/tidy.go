@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/files"
@@ -78,24 +76,9 @@ const ownSocket = "tmux"
 // serverGone waits a moment for our own terminal server to end and removes its
 // socket.
 func (m *Manager) serverGone(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, serverLeaves)
-	defer cancel()
-	for {
-		conn, err := net.Dial("unix", OwnSocket(m.opt.Runtime))
-		switch {
-		case err == nil:
-			_ = conn.Close()
-		case errors.Is(err, syscall.ENOENT):
-			return true
-		case errors.Is(err, syscall.ECONNREFUSED):
-			return files.Remove(m.opt.Runtime, ownSocket, fs.ModeSocket) == nil
-		default:
-			return false
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(20 * time.Millisecond):
-		}
+	if dead, _ := socketDead(ctx, OwnSocket(m.opt.Runtime), serverLeaves); !dead {
+		return false
 	}
+	err := files.Remove(m.opt.Runtime, ownSocket, fs.ModeSocket)
+	return err == nil || errors.Is(err, fs.ErrNotExist)
 }

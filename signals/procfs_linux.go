@@ -129,35 +129,24 @@ func parseStat(stat []byte) (Process, error) {
 	return p, nil
 }
 
-// pids lists the processes there are, as far as /proc shows them.
-func pids() ([]int, error) {
+// processes reads the whole table, as far as /proc shows it; vanished if one that was
+// listed had ended before it was read.
+func processes() (table []Process, vanished bool, err error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return nil, err
-	}
-	var all []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
-			all = append(all, pid)
-		}
-	}
-	return all, nil
-}
-
-// processes reads the whole table; vanished if one that was listed had ended
-// before it was read.
-func processes() (table []Process, vanished bool, err error) {
-	all, err := pids()
-	if err != nil {
 		return nil, false, err
 	}
-	table = make([]Process, 0, len(all))
-	for _, pid := range all {
+	table = make([]Process, 0, len(names))
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
 		p, err := lookup(pid)
 		if err != nil {
 			vanished = vanished || errors.Is(err, ErrGone)

@@ -60,22 +60,18 @@ func (q *queue) put(ctx context.Context, data []byte) error {
 			return errNothingRuns()
 		}
 	case <-ctx.Done():
-		return q.calledOff(ctx, done)
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(calledOffLimit):
+			return fmt.Errorf("type: the program reads nothing: %w", ctx.Err())
+		}
 	}
 }
 
 // calledOffLimit is how long a write that is called off may take to say how far
 // it came; one that waits behind another says nothing, and will not be done.
 const calledOffLimit = 200 * time.Millisecond
-
-func (q *queue) calledOff(ctx context.Context, done <-chan error) error {
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(calledOffLimit):
-		return fmt.Errorf("type: the program reads nothing: %w", ctx.Err())
-	}
-}
 
 // feed hands data over without waiting for the program to read it; it waits while
 // the queue is full, as long as ctx lasts.

@@ -136,7 +136,10 @@ func (h Hook) program(ctx context.Context, in Input, list []string) *exec.Cmd {
 	}
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = cmp.Or(h.Dir, in.Cwd)
-	c.Env = environ.In(orOwn(list), c.Dir)
+	if list == nil {
+		list = os.Environ()
+	}
+	c.Env = environ.In(list, c.Dir)
 	if project != "" {
 		c.Env = environ.Set(c.Env, projectDir+"="+project)
 	}
@@ -144,14 +147,6 @@ func (h Hook) program(ctx context.Context, in Input, list []string) *exec.Cmd {
 		c.Env = environ.Set(c.Env, pluginRoot+"="+h.Plugin)
 	}
 	return c
-}
-
-// orOwn is list, or this process's own environment for nil.
-func orOwn(list []string) []string {
-	if list == nil {
-		return os.Environ()
-	}
-	return list
 }
 
 // hookMark is the variable by which what a hook has started is found again, also what

@@ -1,10 +1,9 @@
 package signals
 
 import (
+	"fmt"
 	"os"
 	"strconv"
-	"strings"
-	"time"
 )
 
 // cpuOf reads how long each thread of a process has run and has been ready without
@@ -33,13 +32,7 @@ func cpuOf(pid int) (cpuUse, bool) {
 	return use, len(use.threads) > 0
 }
 
-func parseSchedstat(raw []byte) (threadUse, bool) {
-	fields := strings.Fields(string(raw))
-	if len(fields) < 2 {
-		return threadUse{}, false
-	}
-	ran, err := strconv.ParseInt(fields[0], 10, 64)
-	waited, waitedErr := strconv.ParseInt(fields[1], 10, 64)
-	return threadUse{ran: time.Duration(ran), waited: time.Duration(waited)},
-		err == nil && waitedErr == nil && ran >= 0 && waited >= 0
+func parseSchedstat(raw []byte) (use threadUse, ok bool) {
+	n, _ := fmt.Sscan(string(raw), &use.ran, &use.waited)
+	return use, n == 2 && use.ran >= 0 && use.waited >= 0
 }

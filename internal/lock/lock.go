@@ -14,8 +14,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -369,16 +367,9 @@ func runs(pid int) bool {
 // it since.
 func LastHolder(d *files.Dir, name string) (pid int, verb string, since time.Time, ok bool) {
 	data, err := d.Read(name)
-	if err != nil {
-		return 0, "", time.Time{}, false
-	}
-	fields := strings.SplitN(strings.TrimSpace(string(data)), " ", 3)
-	if len(fields) != 3 {
-		return 0, "", time.Time{}, false
-	}
-	pid, err1 := strconv.Atoi(fields[0])
-	ms, err2 := strconv.ParseInt(fields[1], 10, 64)
-	return pid, strings.Trim(fields[2], `"`), time.UnixMilli(ms), err1 == nil && err2 == nil
+	var ms int64
+	n, _ := fmt.Sscanf(string(data), "%d %d %q", &pid, &ms, &verb) // as sign writes it
+	return pid, verb, time.UnixMilli(ms), err == nil && n == 3
 }
 
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

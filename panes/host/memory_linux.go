@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -68,12 +67,7 @@ func untouched(smaps io.Reader, file string) []mapping {
 	return all
 }
 
-func parseRange(text []byte) (mapping, bool) {
-	from, to, _ := bytes.Cut(text, []byte("-"))
-	start, err := strconv.ParseUint(string(from), 16, 64)
-	if err != nil {
-		return mapping{}, false
-	}
-	end, err := strconv.ParseUint(string(to), 16, 64)
-	return mapping{uintptr(start), uintptr(end)}, err == nil && end > start
+func parseRange(text []byte) (m mapping, ok bool) {
+	n, _ := fmt.Sscanf(string(text), "%x-%x", &m.start, &m.end)
+	return m, n == 2 && m.end > m.start
 }

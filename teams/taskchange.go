@@ -13,7 +13,7 @@ import (
 
 // TaskChange changes a task; nil and empty fields stay as they are.
 type TaskChange struct {
-	Subject, Description, ActiveForm, Status, Owner *string // Owner "" takes the owner away
+	Subject, Description, ActiveForm, Status, Owner *string // Owner "" takes the owner away, and makes one in progress pending
 	AddBlocks, AddBlockedBy                         []string
 	RemoveBlocks, RemoveBlockedBy                   []string
 	Metadata                                        map[string]json.RawMessage // a null deletes the key
@@ -108,6 +108,10 @@ func (c TaskChange) apply(t *store.Task, caller string) {
 		}
 	}
 	if c.Owner != nil {
+		if *c.Owner == "" && c.Status == nil && t.Status == store.InProgress { // nobody is at it any more
+			t.Status = store.Pending
+			delete(t.Metadata, objectionsKey)
+		}
 		t.Assign(*c.Owner)
 	}
 	if c.Status != nil {

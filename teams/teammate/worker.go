@@ -160,6 +160,8 @@ func (m *teammate) run(ctx context.Context, task api.Task) teams.Idle {
 			return teams.Idle{TaskID: task.ID, TaskStatus: resolved}
 		case fault.CodeOf(err) == fault.LimitReached:
 			return m.fail(ctx, task, inFull("it is done, but its result could not be kept: "+err.Error()))
+		case givenAway(err):
+			return m.gaveAway(task)
 		case !objected:
 			m.keep(task.ID, err, write)
 			m.print("task %s is done, but that could not be written down: %v", task.ID, err)
@@ -304,11 +306,25 @@ func (m *teammate) fail(ctx context.Context, task api.Task, why failure) teams.I
 		_, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, why.reason)
 		return err
 	}
-	if err := m.retryWrite(write); err != nil {
+	if err := m.retryWrite(write); givenAway(err) {
+		return m.gaveAway(task)
+	} else if err != nil {
 		m.keep(task.ID, err, write)
 		m.print("that could not be written down: %v", err)
 	}
 	return teams.Idle{TaskID: task.ID, TaskStatus: "failed", Fault: why.reason}
+}
+
+// givenAway tells that a task is another's by now, or removed.
+func givenAway(err error) bool {
+	code := fault.CodeOf(err)
+	return code == fault.TaskClaimed || code == fault.TaskNotFound
+}
+
+// gaveAway is the end of a task that was given away while its command ran: it has not failed.
+func (m *teammate) gaveAway(task api.Task) teams.Idle {
+	m.print("task %s was taken from it meanwhile: what its command brought is not kept", task.ID)
+	return teams.Idle{}
 }
 
 // How long a worker tries to write down what came of a task, before it keeps that until it

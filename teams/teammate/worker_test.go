@@ -142,6 +142,35 @@ func TestWorkerKeepsWhatItHasBrought(t *testing.T) {
 	}
 }
 
+// A task that was given to another while its command ran has not failed, however the command ended.
+func TestWorkerWhoseTaskIsGivenAway(t *testing.T) {
+	for _, line := range []string{"true", "false"} {
+		m, mem, serve := newWorker(t, line)
+		ctx := t.Context()
+		for _, owner := range []string{"eve", ""} {
+			if _, err := mem.Tasks().Create(ctx, "alpha", store.Task{Subject: "x"}); err != nil {
+				t.Fatal(err)
+			}
+			serve(mem.Tasks())
+			task, err := m.claim(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if owner == "" {
+				err = mem.Tasks().Delete(ctx, "alpha", task.ID)
+			} else {
+				_, err = mem.Tasks().Update(ctx, "alpha", task.ID, func(t *store.Task) error { t.Owner = owner; return nil })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := m.run(ctx, task); got != (teams.Idle{}) || len(m.brought) > 0 {
+				t.Errorf("%s, then for %q: the lead is told %+v, kept is %v", line, owner, got, m.brought)
+			}
+		}
+	}
+}
+
 func TestLastLines(t *testing.T) {
 	if got := lastLines("a\r\nb \r\n\r\n"); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("got %q", got)

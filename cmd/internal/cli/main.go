@@ -128,8 +128,8 @@ func (a *app) finish(err error) int {
 	if status, only := errors.AsType[exitStatus](err); only {
 		return int(status)
 	}
-	if err == nil && a.out.err != nil && !errors.Is(a.out.err, syscall.EPIPE) {
-		err = fmt.Errorf("write to standard output: %w", a.out.err)
+	if out := a.out.err; err == nil && out != nil && !errors.Is(out, syscall.EPIPE) || err != nil && err == out {
+		err = a.untold()
 	}
 	switch {
 	case err == nil:
@@ -140,6 +140,11 @@ func (a *app) finish(err error) int {
 	}
 	a.report(fault.Of(err))
 	return fault.ExitOf(err)
+}
+
+// untold is the error of a verb that has done what it was asked, and cannot say so.
+func (a *app) untold() error {
+	return fault.New(fault.Failed, "standard output cannot be written: %w", a.out.err).WithHint("what the verb does is done all the same: look at it before you repeat it")
 }
 
 func isInterrupt(err error) bool {

@@ -113,7 +113,11 @@ func noMetadata() map[string]json.RawMessage { return map[string]json.RawMessage
 
 // task answers with a task to which something was done: with its id for a person.
 func (a *app) task(t api.Task, err error) error {
-	return a.answer(whole(t), err, func(w io.Writer) { fmt.Fprintln(w, t.ID) })
+	err = a.answer(whole(t), err, func(w io.Writer) { fmt.Fprintln(w, t.ID) })
+	if a.out.err != nil {
+		err = fmt.Errorf("task %s is as asked for, but %w", t.ID, a.untold())
+	}
+	return err
 }
 
 func runTaskShow(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {

@@ -33,7 +33,7 @@ func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions
 	f.VarP(maybe(&o.Description), "description", "d", "new description `TEXT`; - is standard input")
 	f.Var(maybe(&o.ActiveForm), "active-form", "new `TEXT` for it while it is done")
 	f.Var(maybeChoice(&o.Status, updateWords()), "status", "new status `S`: "+strings.Join(updateWords(), ", "))
-	f.Var(maybe(&o.Owner), "owner", "new owner `NAME`; '' for nobody")
+	f.Var(maybe(&o.Owner), "owner", "new owner `NAME`; '' for nobody, and what is in progress is pending again")
 	f.StringArrayVar(&o.AddBlockedBy, "blocked-by", nil, "`ID,…` of more tasks that come before (also --add-blocked-by)")
 	f.StringArrayVar(&o.AddBlocks, "blocks", nil, "`ID,…` of more tasks that come after (also --add-blocks)")
 	f.StringArrayVar(&o.RemoveBlockedBy, "remove-blocked-by", nil, "`ID,…` of tasks that need not come before")

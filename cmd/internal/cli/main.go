@@ -2,6 +2,12 @@
 // the flags fill and a function that does the work through teams.Service, so that
 // parsing and doing are tested apart.
 //
+// A verb takes three steps. Its command fills the options from flags and arguments. They
+// complete themselves: texts from files and standard input, lists of ids. Then its function
+// does the work with what it asks for: a team and its Service (ofTeam), the daemon (ask), or the
+// app alone. It ends with answer, which returns the error there is, or prints the value, as JSON
+// or in words.
+//
 // Results go to stdout, everything else to stderr. Main is the one place where
 // errors become messages and exit statuses, and compose.go the one place where a
 // Service is put together.

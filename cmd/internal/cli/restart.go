@@ -59,12 +59,12 @@ func settled(ctx context.Context, svc *teams.Service, team string) ([]api.Member
 	}
 }
 
-func runRestart(ctx context.Context, a *app, o restartOptions) error {
+func (o *restartOptions) complete(a *app) error {
 	a.ofFile()
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func runRestart(ctx context.Context, a *app, svc *teams.Service, team string, o restartOptions) (err error) {
 	if len(o.Names) == 0 {
 		members, err := settled(ctx, svc, team)
 		if err != nil {

@@ -51,15 +51,13 @@ func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *co
 	return c
 }
 
-func runStop(ctx context.Context, a *app, o stopOptions) error {
-	if _, err := checkText(o.Reason, "reason", store.MaxMessage); err != nil {
-		return err
-	}
+func (o *stopOptions) complete(a *app) error {
 	a.ofFile()
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+	_, err := checkText(o.Reason, "reason", store.MaxMessage)
+	return err
+}
+
+func runStop(ctx context.Context, a *app, svc *teams.Service, team string, o stopOptions) error {
 	o.Progress = a.progress
 	e, err := svc.Stop(ctx, team, o.Names, o.StopOptions)
 	if err != nil {

@@ -69,28 +69,35 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 // would come while the agents start, on their processors.
 const startGCPercent = 400
 
+// planOf is what a team file says, with the settings.
+func (a *app) planOf(path string) (plan teams.Plan, err error) {
+	file, identity, err := teamFile(path)
+	if err != nil {
+		return plan, err
+	}
+	plan = file.Plan
+	if t, given := a.flags["team"]; given && t != plan.Team.Name {
+		return plan, usage("two teams: %q in %s and --team %q", plan.Team.Name, path, t)
+	}
+	s, err := a.set(file)
+	if err != nil {
+		return plan, err
+	}
+	s.Complete(&plan)
+	plan.Team.File = identity
+	plan.Team.Engine, err = a.engineFor("")
+	return plan, err
+}
+
 func runUp(ctx context.Context, a *app, o upOptions) error {
 	if o.Top && o.Detach {
 		return usage("--top and --detach: the dashboard stays in this terminal")
 	}
-	o.File = a.fromHome(o.File)
-	file, identity, err := teamFile(o.File)
+	plan, err := a.planOf(a.fromHome(o.File))
 	if err != nil {
 		return err
 	}
-	plan := file.Plan
-	if t, given := a.flags["team"]; given && t != plan.Team.Name {
-		return usage("two teams: %q in %s and --team %q", plan.Team.Name, o.File, t)
-	}
-	s, err := a.set(file)
-	if err != nil {
-		return err
-	}
-	s.Complete(&plan)
-	plan.Team.LeadProcess, plan.Team.File = !o.Detach, identity
-	if plan.Team.Engine, err = a.engineFor(""); err != nil {
-		return err
-	}
+	plan.Team.LeadProcess = !o.Detach
 	svc, err := a.service(ctx)
 	if err != nil {
 		return err
@@ -108,7 +115,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return err
 	}
 	u := &upRun{
-		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: began, before: before, cols: cols,
+		a: a, svc: svc, team: plan.Team.Name, onLeadExit: a.settings.OnLeadExit.V, keep: o.Keep || a.settings.Keep.V, top: o.Top, began: began, before: before, cols: cols,
 		missing: snap.Missing, planned: len(plan.Members),
 	}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)

@@ -39,10 +39,8 @@ func command[O any](a *app, name string, run func(context.Context, *app, O) erro
 
 // plain makes the command of a verb that has no options and takes no arguments.
 func plain(a *app, name string, run func(context.Context, *app) error) *cobra.Command {
-	c := page(name)
-	c.Args, c.ValidArgsFunction = takes(0, 0), noFiles
-	c.RunE = func(c *cobra.Command, _ []string) error { return run(c.Context(), a) }
-	return c
+	bare := func(ctx context.Context, a *app, _ struct{}) error { return run(ctx, a) }
+	return command(a, name, bare, &struct{}{}, takes(0, 0), noFiles)
 }
 
 // group makes a command that only holds others.

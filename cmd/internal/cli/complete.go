@@ -94,11 +94,13 @@ func upTo(n int, next words) words {
 	}
 }
 
-func completeTeams(a *app) words {
-	return upTo(1, a.offer(func(ctx context.Context, built *composition, _ string) []string {
+func completeTeams(a *app) words { return upTo(1, teamNames(a)) }
+
+func teamNames(a *app) words {
+	return a.offer(func(ctx context.Context, built *composition, _ string) []string {
 		names, _ := built.config.Roster.List(ctx)
 		return names
-	}))
+	})
 }
 
 // completeMembers offers the members of a team, its lead among them.
@@ -227,7 +229,7 @@ func colors() []string {
 
 // globalCompletions completes the flags of every verb.
 func globalCompletions(a *app, root *cobra.Command) {
-	_ = root.RegisterFlagCompletionFunc("team", completeAnyTeam(a))
+	_ = root.RegisterFlagCompletionFunc("team", teamNames(a))
 	_ = root.RegisterFlagCompletionFunc("as", completeMembers(a, -1))
 	complete(root, "backend", "auto", "tmux", "iterm2", "kitty", "headless")
 	_ = root.MarkPersistentFlagDirname("base-dir")
@@ -243,12 +245,6 @@ func completeChoices(c *cobra.Command) {
 	})
 	for _, sub := range c.Commands() {
 		completeChoices(sub)
-	}
-}
-
-func completeAnyTeam(a *app) words {
-	return func(c *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		return completeTeams(a)(c, nil, toComplete)
 	}
 }
 

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/events"
@@ -73,4 +77,129 @@ func (a *app) pastEvents(ctx context.Context, c *rpc.Client, p api.EventsParams,
 func (a *app) eventLine(line json.RawMessage) error {
 	_, err := fmt.Fprintf(rawjson.Visible(a.out), "%s\n", line)
 	return err
+}
+
+// eventTable prints events as they come, a line each, for a person: when, of which team,
+// what. The columns are as wide as what they have held so far.
+type eventTable struct {
+	a    *app
+	team int
+}
+
+func (t *eventTable) line(raw json.RawMessage) error {
+	var e events.Event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return t.a.eventLine(raw) // of a newer daemon
+	}
+	at := strings.Repeat(" ", len(time.DateTime))
+	if !e.At.IsZero() {
+		at = e.At.Local().Format(time.DateTime)
+	}
+	colors, cols := t.a.colors(t.a.out.w), width(t.a.out.w)
+	team, text := oneLine(e.Team), oneLine(eventText(e))
+	t.team = max(t.team, displaywidth.String(team))
+	if cols > 0 {
+		text = displaywidth.TruncateString(text, max(cols-len(at)-t.team-4, leastLast), "…")
+	}
+	pad := strings.Repeat(" ", t.team-displaywidth.String(team))
+	_, err := fmt.Fprintf(t.a.out, "%s  %s%s  %s\n", paint(at, "dim", colors), team, pad, paint(text, eventColor(e.Type), colors))
+	return err
+}
+
+func eventColor(t events.Type) string {
+	switch t {
+	case events.MemberFailed, events.MemberLost, events.TaskFailed:
+		return "red"
+	case events.MemberWaiting:
+		return "yellow"
+	case events.TaskCompleted:
+		return "green"
+	}
+	return ""
+}
+
+// eventText says in words what happened.
+func eventText(e events.Event) string {
+	switch d := e.Data.(type) {
+	case *events.Team:
+		return "the team is " + map[bool]string{true: "made", false: "deleted"}[e.Type == events.TeamCreated]
+	case *events.Member:
+		if e.Type == events.MemberJoined {
+			return d.Member.Name + " joined" // a reason is that of an end since then
+		}
+		return d.Member.Name + " " + memberText(e.Type, d) + because(d.Reason)
+	case *events.Task:
+		return taskText(d)
+	case *events.Message:
+		to, text := cmp.Or(d.To, "all"), cmp.Or(d.Summary, teams.InWords(d.Content))
+		if e.Type == events.MessageReceived {
+			return to + " has read what " + d.From + " wrote: " + text
+		}
+		return d.From + " → " + to + ": " + text
+	case *events.Idle:
+		if d.CompletedTaskID != "" {
+			return d.From + " has nothing to do; task " + d.CompletedTaskID + " is done"
+		}
+		return d.From + " has nothing to do"
+	case *events.ShutdownAsk:
+		return d.From + " asks " + d.To + " to shut down" + because(d.Reason)
+	case *events.ShutdownAnswer:
+		return d.From + " " + map[bool]string{true: "agrees", false: "refuses"}[d.Approved] + " to shut down" + because(d.Reason)
+	case *events.PlanAsk:
+		return d.From + " asks " + d.To + " to approve a plan" + because(d.Plan)
+	case *events.PlanAnswer:
+		return d.From + " " + map[bool]string{true: "approves", false: "rejects"}[d.Approved] + " the plan of " + d.To + because(d.Feedback)
+	case *events.Run:
+		return runText(e.Type, d)
+	}
+	return string(e.Type)
+}
+
+func memberText(t events.Type, d *events.Member) string {
+	text := map[events.Type]string{
+		events.MemberShutdown: "left", events.MemberActive: "is at work",
+		events.MemberWaiting: "waits for a person", events.MemberFailed: "failed", events.MemberLost: "is lost",
+	}[t]
+	if d.ToolName != "" {
+		text += " (" + d.ToolName + ")"
+	}
+	return text
+}
+
+func taskText(d *events.Task) string {
+	owner := ""
+	if d.Task.Owner != "" {
+		owner = " by " + d.Task.Owner
+	}
+	text, ok := map[string]string{
+		events.KindTaskCreated: "is new", events.KindTaskClaimed: "is taken" + owner, events.KindTaskCompleted: "is completed" + owner,
+		events.KindTaskFailed: "failed",
+	}[d.Type]
+	if !ok {
+		text = "is " + d.Task.Status
+	}
+	return "task " + d.Task.ID + " " + text + ": " + d.Task.Subject
+}
+
+// runText is what happened to a run, an item or a definition: its kind is the rest of
+// the type's name.
+func runText(t events.Type, d *events.Run) string {
+	words := strings.ReplaceAll(strings.TrimPrefix(string(t), "team:"), ":", " ")
+	if d.RunID != "" {
+		words += " " + short(d.RunID)
+	}
+	if d.Title != "" {
+		words += ": " + d.Title
+	}
+	if d.Status != "" {
+		words += " (" + d.Status + ")"
+	}
+	return words
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }

@@ -96,9 +96,8 @@ func (a *app) variables(file string, pairs []string) ([]string, error) {
 		if err := checkPair(kv); err != nil {
 			return nil, usage("--env %s: %v", store.Shown(kv), err)
 		}
-		out = append(out, kv)
 	}
-	return out, nil
+	return append(out, pairs...), nil
 }
 
 func checkPair(kv string) error {

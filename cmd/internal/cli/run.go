@@ -56,7 +56,9 @@ func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
 			return err
 		}
 		begin = plan.begin
-		a.sayNotTaken(plan)
+		if len(plan.notTaken) > 0 {
+			a.warn([]string{"a run does not take, and up does: " + strings.Join(plan.notTaken, ", ")})
+		}
 	}
 	if err := a.leadOnly("begin a run"); err != nil {
 		return err

@@ -22,13 +22,6 @@ type runPlan struct {
 	notTaken   []string // keys of the file that count for up only
 }
 
-// sayNotTaken says which keys of a team file a run does not take.
-func (a *app) sayNotTaken(p runPlan) {
-	if len(p.notTaken) > 0 {
-		a.warn([]string{"a run does not take, and up does: " + strings.Join(p.notTaken, ", ")})
-	}
-}
-
 func looksLikeFile(s string) bool {
 	return strings.HasSuffix(s, ".yaml") || strings.HasSuffix(s, ".yml") || strings.ContainsRune(s, '/')
 }

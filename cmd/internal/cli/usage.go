@@ -56,8 +56,7 @@ func flagMeant(c *cobra.Command, name string) string {
 			names = append(names, f.Name)
 		}
 	}
-	c.Flags().VisitAll(collect)
-	c.InheritedFlags().VisitAll(collect)
+	c.Flags().VisitAll(collect) // the global ones, too
 	near := map[string]string{"tail": "lines", "background": "detach", "quiet": "json", "broadcast": "all"}[name]
 	if !slices.Contains(names, near) {
 		near = config.Nearest(name, names)

@@ -258,7 +258,9 @@ func (c *runController) step(ctx context.Context, r api.AgentTeamRun) error {
 		c.hold(false)
 		return nil
 	}
-	c.watch(ctx)
+	if c.hints == nil { // without them there is the ticker, and the look that follows says why
+		c.hints, _ = c.svc.Hints(ctx, c.place.LiveTeam)
+	}
 	if pid, down := c.svc.TakenDown(c.place.LiveTeam, teams.Downer{}); down {
 		return c.cancel(ctx, fmt.Sprintf("its team was taken down by process %d", pid))
 	}
@@ -308,13 +310,6 @@ func (c *runController) account(open []runs.ActiveItem) {
 			delete(c.taken, id)
 			c.s.slots.give()
 		}
-	}
-}
-
-// watch listens for changes of the team's tasks.
-func (c *runController) watch(ctx context.Context) {
-	if c.hints == nil { // without them there is the ticker, and the look that follows says why
-		c.hints, _ = c.svc.Hints(ctx, c.place.LiveTeam)
 	}
 }
 

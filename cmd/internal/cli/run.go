@@ -136,18 +136,30 @@ func (a *app) awaitRun(ctx context.Context, r api.AgentTeamRun) error {
 		}
 		return err
 	}
-	if _, err := ask[api.AgentTeamRun](ctx, a, "teamRun:wait", api.IDParams{ID: r.ID}); err != nil {
+	_, err = untilAnswered(ctx, a, func() (api.AgentTeamRun, error) {
+		return ask[api.AgentTeamRun](ctx, a, "teamRun:wait", api.IDParams{ID: r.ID})
+	})
+	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		a.warn([]string{fault.Of(err).Message}) // the run is over all the same
 	}
-	report, err := reportOf(ctx, a, r.ID)
+	report, err := untilAnswered(ctx, a, func() (api.RunReport, error) { return reportOf(ctx, a, r.ID) })
 	if err := a.answer(reportShown(report), err, func(w io.Writer) { a.showRun(w, report) }); err != nil || report.Run.Status == api.RunCompleted {
 		return err
 	}
 	return fault.New(fault.Failed, "the run is %s: %s", report.Run.Status, report.Run.Summary).
 		WithHint("leadlight logs -t %s NAME shows what a teammate said; leadlight down %s removes what is left", report.LiveTeam, report.LiveTeam)
+}
+
+// untilAnswered asks another daemon as often as one ends before it has answered.
+func untilAnswered[T any](ctx context.Context, a *app, question func() (T, error)) (answer T, err error) {
+	answer, err = question()
+	for ; errors.Is(err, rpc.ErrHungUp) && ctx.Err() == nil; answer, err = question() {
+		a.hangUp()
+	}
+	return answer, err
 }
 
 func runListCommand(a *app, run func(context.Context, *app, int) error) *cobra.Command {

@@ -101,8 +101,8 @@ func (t tasks) ClaimNext(ctx context.Context, team, who string) (store.Task, err
 		if err != nil {
 			return store.Task{}, err
 		}
-		for _, take := range []taker{t.tryLock, t.waitLock} {
-			task, tried, err := t.claimFirst(ctx, p, v, who, locks, take)
+		for _, wait := range []bool{false, true} {
+			task, tried, err := t.claimFirst(ctx, p, v, who, locks, wait)
 			if err == nil || !errors.Is(err, fault.NoTaskReady) {
 				return task, err
 			}
@@ -114,20 +114,17 @@ func (t tasks) ClaimNext(ctx context.Context, team, who string) (store.Task, err
 	}
 }
 
-// taker takes the lock of a task; nil without an error: not now.
-type taker func(ctx context.Context, locks *files.Dir, id string) (*lock.Held, error)
-
-func (t tasks) tryLock(_ context.Context, locks *files.Dir, id string) (*lock.Held, error) {
-	return lock.Try(locks, taskLock(id), claimVerb)
-}
-
-func (t tasks) waitLock(ctx context.Context, locks *files.Dir, id string) (*lock.Held, error) {
+// take takes the lock of a task; nil without an error: not now.
+func (t tasks) take(ctx context.Context, locks *files.Dir, id string, wait bool) (*lock.Held, error) {
+	if !wait {
+		return lock.Try(locks, taskLock(id), claimVerb)
+	}
 	return lock.Acquire(ctx, locks, taskLock(id), claimVerb, t.f.opts.LockTimeout)
 }
 
 // claimFirst claims the first task of a view that is ready for who, and says
 // whether there was any to try.
-func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, locks *files.Dir, take taker) (store.Task, bool, error) {
+func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, locks *files.Dir, wait bool) (store.Task, bool, error) {
 	dir, err := t.f.dir.Sub(listDir(p))
 	if missing(err) {
 		return store.Task{}, false, store.NotReady(p.team, who)
@@ -143,14 +140,14 @@ func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, lo
 			continue
 		}
 		tried = true
-		held, err := take(ctx, locks, c.task.ID)
+		held, err := t.take(ctx, locks, c.task.ID, wait)
 		if err != nil {
 			return store.Task{}, true, err
 		}
 		if held == nil {
 			continue
 		}
-		task, err := t.claimHeld(ctx, p, dir, v.snap, c.task.ID, who)
+		task, err := t.changeHeld(ctx, p, dir, v.snap, c.task.ID, softTask(p, c.task.ID), revising(store.Claiming(who)))
 		held.Release()
 		t.f.drop(p, v, c)
 		switch fault.CodeOf(err) {

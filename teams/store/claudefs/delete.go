@@ -64,9 +64,9 @@ func (f *FS) moveAway(p *place) ([]string, error) {
 
 // parts lists the folders of a team, that of the roster first.
 func (p *place) parts() []string {
-	parts := []string{"teams/" + p.team, "tasks/" + p.list}
-	if p.mail != p.team {
-		parts = append(parts, "teams/"+p.mail)
+	parts := []string{"teams/" + p.team, "tasks/" + p.folder}
+	if p.folder != p.team {
+		parts = append(parts, "teams/"+p.folder)
 	}
 	for _, name := range ownFolders() {
 		parts = append(parts, ledger.Folder(p.team)+"/"+name)
@@ -98,47 +98,45 @@ func (r roster) Remains(context.Context) ([]store.Remain, error) {
 		return out, nil
 	}
 	for _, e := range entries {
-		folder := "teams/" + e.Name()
-		team, _, removed := strings.Cut(e.Name(), deletedMark)
-		info, err := e.Info()
-		if err != nil || store.CheckTeam(team) != nil {
-			continue
+		if x := r.f.remain(e); x.Why != "" {
+			out = append(out, x)
 		}
-		if !e.IsDir() { // what a link leads to is listed
-			if !removed && info.Mode()&fs.ModeSymlink == 0 {
-				out = append(out, store.Remain{
-					Team: team, What: r.f.dir.Join(folder), Why: "it stands where the folder of team " + store.Shown(team) + " was",
-					Kept: "the folder may have been moved: put it back, or remove what stands there",
-				})
-			}
-			continue
-		}
-		if !removed {
-			if _, err := r.f.dir.Lstat(configFile(team)); absent(err) && r.f.unmade(team) {
-				out = append(out, store.Remain{Team: team, What: r.f.dir.Join(folder), Why: "the making of team " + store.Shown(team) + " was cut off",
-					Remove: func(ctx context.Context) error { return r.f.removeUnmade(ctx, team) }})
-			} else if absent(err) {
-				out = append(out, store.Remain{
-					Team: team, What: r.f.dir.Join(folder), Why: "team " + store.Shown(team) + " has no roster",
-					Kept: "its config.json may have been lost: put it back, or remove the folder",
-				})
-			}
-			continue
-		}
-		if time.Since(info.ModTime()) < removalTime {
-			continue // somebody is just removing it
-		}
-		out = append(out, store.Remain{Team: team, What: r.f.dir.Join(folder), Why: "the removal of team " + store.Shown(team) + " was cut off",
-			Remove: func(ctx context.Context) error {
-				held, err := r.f.lock(ctx, team, rosterLock, "finish delete")
-				if err != nil {
-					return err
-				}
-				defer held.Release()
-				return r.f.finish(e.Name())
-			}})
 	}
 	return out, err
+}
+
+// remain says what is wrong with an entry of the folder of rosters; its Why is "" for nothing.
+func (f *FS) remain(e fs.DirEntry) (x store.Remain) {
+	team, _, removed := strings.Cut(e.Name(), deletedMark)
+	info, err := e.Info()
+	if err != nil || store.CheckTeam(team) != nil {
+		return x
+	}
+	x.Team, x.What = team, f.dir.Join("teams/"+e.Name())
+	_, err = f.dir.Lstat(configFile(team))
+	switch name := store.Shown(team); {
+	case !e.IsDir() && (removed || info.Mode()&fs.ModeSymlink != 0): // what a link leads to is listed
+	case !e.IsDir():
+		x.Why, x.Kept = "it stands where the folder of team "+name+" was", "the folder may have been moved: put it back, or remove what stands there"
+	case removed && time.Since(info.ModTime()) < removalTime: // somebody is just removing it
+	case removed:
+		x.Why = "the removal of team " + name + " was cut off"
+		x.Remove = func(ctx context.Context) error {
+			held, err := f.lock(ctx, team, rosterLock, "finish delete")
+			if err != nil {
+				return err
+			}
+			defer held.Release()
+			return f.finish(e.Name())
+		}
+	case !absent(err):
+	case f.unmade(team):
+		x.Why = "the making of team " + name + " was cut off"
+		x.Remove = func(ctx context.Context) error { return f.removeUnmade(ctx, team) }
+	default:
+		x.Why, x.Kept = "team "+name+" has no roster", "its config.json may have been lost: put it back, or remove the folder"
+	}
+	return x
 }
 
 // removalTime is how long a folder that is being removed is left to who does it.
@@ -148,7 +146,7 @@ const removalTime = time.Minute
 // left alone. The caller holds the lock of the roster.
 func (f *FS) finish(folder string) error {
 	team, mark, _ := strings.Cut(folder, deletedMark)
-	p := &place{team: team, mail: team, list: team}
+	p := &place{team: team, folder: team}
 	data, err := f.dir.Read("teams/" + folder + "/config.json")
 	whole := err == nil
 	if whole {

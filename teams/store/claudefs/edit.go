@@ -60,17 +60,15 @@ type file struct {
 // bytes, or nil, nothing is written. The caller holds our lock of the file; the
 // file's folder exists.
 func (f *FS) edit(ctx context.Context, x file, change func([]byte) ([]byte, error)) error {
-	dir, err := f.dir.Sub(path.Dir(x.name))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return f.editIn(ctx, dir, x, change)
+	return f.at(x, func(w *work) error { return w.edit(ctx, change) })
 }
 
 // editIn is edit for a caller that has the file's folder open.
 func (f *FS) editIn(ctx context.Context, dir *files.Dir, x file, change func([]byte) ([]byte, error)) error {
-	w := f.work(dir, x)
+	return f.work(dir, x).edit(ctx, change)
+}
+
+func (w *work) edit(ctx context.Context, change func([]byte) ([]byte, error)) error {
 	for range optimism {
 		old, err := w.read(ctx)
 		if err != nil && !missing(err) {
@@ -95,21 +93,17 @@ func (f *FS) editIn(ctx context.Context, dir *files.Dir, x file, change func([]b
 
 // discard removes a file if it holds data. The caller holds our lock of the file.
 func (f *FS) discard(ctx context.Context, x file, data []byte) error {
-	dir, err := f.dir.Sub(path.Dir(x.name))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	w := f.work(dir, x)
-	folder, err := lock.Folder(ctx, w.dir, w.name, w.limit)
-	if err != nil {
-		return err
-	}
-	defer folder.Release()
-	if same, err := w.dir.Holds(w.name, data); err != nil || !same {
-		return err
-	}
-	return w.dir.Remove(w.name)
+	return f.at(x, func(w *work) error {
+		folder, err := lock.Folder(ctx, w.dir, w.name, w.limit)
+		if err != nil {
+			return err
+		}
+		defer folder.Release()
+		if same, err := w.dir.Holds(w.name, data); err != nil || !same {
+			return err
+		}
+		return w.dir.Remove(w.name)
+	})
 }
 
 // work is the work on one file: its folder, opened once, and the file by its name in there.
@@ -122,6 +116,16 @@ type work struct {
 func (f *FS) work(dir *files.Dir, x file) *work {
 	x.name = path.Base(x.name)
 	return &work{x, dir, f.opts.LockTimeout}
+}
+
+// at opens the folder of a file for some work on it.
+func (f *FS) at(x file, do func(w *work) error) error {
+	dir, err := f.dir.Sub(path.Dir(x.name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return do(f.work(dir, x))
 }
 
 // swap renames the prepared file into place if the old content is still there.
@@ -172,13 +176,12 @@ const lastLook = 500 * time.Millisecond
 
 // read returns a file's content, which is whole and never nil: fs.ErrNotExist,
 // fault.CorruptFile.
-func (f *FS) read(ctx context.Context, x file) ([]byte, error) {
-	dir, err := f.dir.Sub(path.Dir(x.name))
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return f.work(dir, x).read(ctx)
+func (f *FS) read(ctx context.Context, x file) (data []byte, err error) {
+	err = f.at(x, func(w *work) error {
+		data, err = w.read(ctx)
+		return err
+	})
+	return data, err
 }
 
 func (w *work) read(ctx context.Context) ([]byte, error) {

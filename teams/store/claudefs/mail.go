@@ -157,34 +157,32 @@ func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 
 // Prune moves read messages, all but the newest keep, into the archive.
 func (m mail) Prune(ctx context.Context, team, owner string, keep int) (int, error) {
-	b, err := m.open(owner)
-	if err != nil || !m.f.exists(b.name) {
-		return 0, err
-	}
-	held, err := m.f.lock(ctx, team, b.lockName(), "prune inbox")
-	if err != nil {
-		return 0, err
-	}
-	defer held.Release()
-	return m.prune(ctx, b, 0, max(keep, 0))
+	return m.locked(ctx, team, owner, "prune inbox", func(b box) (int, error) { return m.prune(ctx, b, 0, max(keep, 0)) })
 }
 
 // Archive moves the whole box into the archive.
 func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
+	return m.locked(ctx, team, owner, "archive inbox", func(b box) (int, error) {
+		n, err := m.move(ctx, b, func(entries []entry) (going []entry, stay []json.RawMessage) { return entries, nil })
+		if err == nil {
+			err = m.f.discard(ctx, b.file, boxDocument(nil))
+		}
+		return n, err
+	})
+}
+
+// locked does something with a box, if there is one, under its lock.
+func (m mail) locked(ctx context.Context, team, owner, verb string, do func(b box) (int, error)) (int, error) {
 	b, err := m.open(owner)
 	if err != nil || !m.f.exists(b.name) {
 		return 0, err
 	}
-	held, err := m.f.lock(ctx, team, b.lockName(), "archive inbox")
+	held, err := m.f.lock(ctx, team, b.lockName(), verb)
 	if err != nil {
 		return 0, err
 	}
 	defer held.Release()
-	n, err := m.move(ctx, b, func(entries []entry) (going []entry, stay []json.RawMessage) { return entries, nil })
-	if err == nil {
-		err = m.f.discard(ctx, b.file, boxDocument(nil))
-	}
-	return n, err
+	return do(b)
 }
 
 // move moves entries of a box into the archive: pick tells which go, and what stays. The caller

@@ -26,8 +26,7 @@ type place struct {
 	team    string
 	address string // what the roster calls the team, if that is another name
 	lead    string // whose box is the lead's
-	mail    string // folder of the mail, below teams/
-	list    string // folder of the tasks, below tasks/
+	folder  string // of the mail, below teams/, and of the tasks, below tasks/
 	ours    store.Ours
 
 	damaged bool      // the roster cannot be read: nothing is known but the folder
@@ -44,7 +43,7 @@ func (p *place) openTask(id string, data []byte) (store.Task, *rawjson.Object, e
 }
 
 func (p *place) box(owner string) string {
-	return "teams/" + p.mail + "/inboxes/" + p.stem(owner) + ".json"
+	return "teams/" + p.folder + "/inboxes/" + p.stem(owner) + ".json"
 }
 
 // stem is the file name of a member. The client replaces what is not a letter,
@@ -80,7 +79,7 @@ func (f *FS) where(team string) (*place, error) {
 	if known = f.placed(team); known != nil && known.sig == sig {
 		return known, nil
 	}
-	p := &place{team: team, mail: team, list: team, sig: sig}
+	p := &place{team: team, folder: team, sig: sig}
 	t, err := f.parsed(team)
 	switch {
 	case err == nil:
@@ -112,7 +111,7 @@ func (f *FS) settle(p *place, t store.Team) {
 	}
 	folder := document.MailFolder(t.DisplayName)
 	if t.DisplayName != "" && document.RosterFolder(t.DisplayName) == p.team && !f.exists(configFile(folder)) {
-		p.mail, p.list = folder, folder
+		p.folder = folder
 	}
 }
 

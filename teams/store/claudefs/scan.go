@@ -15,7 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-func listDir(p *place) string { return "tasks/" + p.list }
+func listDir(p *place) string { return "tasks/" + p.folder }
 
 func taskFile(p *place, id string) file {
 	return file{name: listDir(p) + "/" + id + ".json", check: checkObject}

@@ -30,7 +30,7 @@ func taskLock(id string) string {
 func (t tasks) open(team string) (*place, error) {
 	p, err := t.f.where(team)
 	if errors.Is(err, fault.TeamNotFound) && t.f.exists("tasks/"+team) {
-		return &place{team: team, mail: team, list: team}, nil
+		return &place{team: team, folder: team}, nil
 	}
 	return p, err
 }
@@ -138,7 +138,9 @@ func sameEdges(a, b *store.Task) bool {
 	return slices.Equal(a.Blocks, b.Blocks) && slices.Equal(a.BlockedBy, b.BlockedBy)
 }
 
-// Claim makes who the owner of a task.
+// Claim makes who the owner of a task. As in ClaimNext the folder is not synced: after a power
+// failure the task may be pending again, which is right, because whoever claimed it has not
+// survived that either.
 func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, error) {
 	p, err := t.open(team)
 	if err != nil {
@@ -155,13 +157,6 @@ func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, err
 }
 
 const claimVerb = "claim task"
-
-// claimHeld claims a task for a caller that holds its lock. The folder is not
-// synced: after a power failure the task may be pending again, which is right,
-// because whoever claimed it has not survived that either.
-func (t tasks) claimHeld(ctx context.Context, p *place, dir *files.Dir, s *snapshot, id, who string) (store.Task, error) {
-	return t.changeHeld(ctx, p, dir, s, id, softTask(p, id), revising(store.Claiming(who)))
-}
 
 func revising(change func(*store.Task) error) func(store.Task) (store.Task, error) {
 	return func(old store.Task) (store.Task, error) { return store.Revise(&old, store.Now(), change) }

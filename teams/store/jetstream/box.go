@@ -120,10 +120,8 @@ func (m mail) note(ctx context.Context, team, name, op string, change func(b *bo
 		if err != nil {
 			return err
 		}
-		w := write{subject: b.in.under + "box." + b.token, value: value, cas: true, was: x.writes()}
-		if x != nil {
-			w.rev = x.rev
-		}
+		w := over(x)
+		w.subject, w.value = b.in.under+"box."+b.token, value
 		y, err := m.e.put(ctx, w)
 		if err != nil {
 			return err

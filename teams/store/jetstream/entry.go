@@ -58,14 +58,6 @@ func (x *entry) read(h nats.Header) {
 	}
 }
 
-// writes returns the ids of the writes of an entry, nil for none.
-func (x *entry) writes() string {
-	if x == nil {
-		return ""
-	}
-	return x.ids
-}
-
 // errConflict says that somebody else has written meanwhile.
 var errConflict = errors.New("somebody else has written meanwhile")
 
@@ -79,6 +71,14 @@ type write struct {
 	wide    string // "": the subject itself
 	was     string // the ids of the writes before
 	mark
+}
+
+// over is a write that takes the place of an entry, nil for none, if that is still the newest.
+func over(x *entry) write {
+	if x == nil {
+		return write{cas: true}
+	}
+	return write{cas: true, rev: x.rev, was: x.ids}
 }
 
 // header is what the engine is told of a write, and with it whoever reads it.

@@ -13,7 +13,7 @@ func TestTheNewestWritesAreKept(t *testing.T) {
 	var x entry
 	var all []string
 	for i := range 2 * keptWrites {
-		w := write{id: "w" + strconv.Itoa(i) + claims, cas: true, rev: 7, was: x.writes(), mark: mark{team: "t", over: 7, deleted: true}}
+		w := write{id: "w" + strconv.Itoa(i) + claims, cas: true, rev: 7, was: over(&x).was, mark: mark{team: "t", over: 7, deleted: true}}
 		all = append(all, w.id)
 		x = entry{}
 		x.read(w.header())

@@ -126,8 +126,8 @@ func (e *Engine) say(ctx context.Context, m Machine) error {
 		e.mu.Lock()
 		left := e.left[m.Name]
 		e.mu.Unlock()
-		w := write{subject: e.machineKey(m.Name), value: data, cas: true, was: x.writes()}
-		before := saidBy(x)
+		w, before := over(x), saidBy(x)
+		w.subject, w.value = e.machineKey(m.Name), data
 		switch {
 		case left:
 			return fault.New(fault.EngineUnavailable, "machine %s has left the engine", m.Name)
@@ -135,8 +135,6 @@ func (e *Engine) say(ctx context.Context, m Machine) error {
 			return fault.New(fault.DuplicateName, "another machine has joined as %s", m.Name)
 		case again && before.Process == m.Process && x != nil:
 			return nil // said at once by another call of this daemon
-		case x != nil:
-			w.rev = x.rev
 		}
 		done, err := e.put(ctx, w)
 		if err == nil {

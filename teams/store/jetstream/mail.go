@@ -48,7 +48,7 @@ type parcel struct {
 
 // post returns the copy of the mail of a team, as far as it has come.
 func (e *Engine) post(ctx context.Context, in *teamCopy) (*post, error) {
-	m, err := e.mirrorOf(ctx, "mail "+in.id, func() *mirror {
+	return copyOf[*post](ctx, e, "mail "+in.id, func() *mirror {
 		p := &post{boxes: map[string][]*parcel{}}
 		p.mirror = &mirror{stream: e.mail(), subjects: []string{e.subject("mail", in.id, "*")}, of: p, empty: func() { clear(p.boxes) }, take: func(subject string, x *entry) {
 			new := &parcel{entry: x}
@@ -64,10 +64,6 @@ func (e *Engine) post(ctx context.Context, in *teamCopy) (*post, error) {
 		}}
 		return p.mirror
 	})
-	if err != nil {
-		return nil, err
-	}
-	return m.of.(*post), nil
 }
 
 // box is one mailbox, open.

@@ -52,6 +52,15 @@ type hinted struct {
 // idle is how long a copy that nobody asks for is kept.
 const idle = 5 * time.Minute
 
+// copyOf is mirrorOf for the copy that the mirror is part of.
+func copyOf[T any](ctx context.Context, e *Engine, name string, begin func() *mirror) (none T, err error) {
+	m, err := e.mirrorOf(ctx, name, begin)
+	if err != nil {
+		return none, err
+	}
+	return m.of.(T), nil
+}
+
 // mirrorOf returns the copy of that name, and begins one if there is none.
 func (e *Engine) mirrorOf(ctx context.Context, name string, begin func() *mirror) (*mirror, error) {
 	if err := e.reachable("read from the engine"); err != nil {

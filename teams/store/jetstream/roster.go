@@ -29,7 +29,7 @@ type rosters struct {
 }
 
 func (e *Engine) rosters(ctx context.Context) (*rosters, error) {
-	m, err := e.mirrorOf(ctx, "rosters", func() *mirror {
+	return copyOf[*rosters](ctx, e, "rosters", func() *mirror {
 		r := &rosters{teams: map[string]*entry{}}
 		r.mirror = &mirror{stream: e.state(), subjects: []string{e.key("team", "*")}, of: r, empty: func() { clear(r.teams) }, take: func(subject string, x *entry) {
 			name := last(subject)
@@ -39,10 +39,6 @@ func (e *Engine) rosters(ctx context.Context) (*rosters, error) {
 		}}
 		return r.mirror
 	})
-	if err != nil {
-		return nil, err
-	}
-	return m.of.(*rosters), nil
 }
 
 // last is the last element of a subject.
@@ -94,13 +90,11 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 	all.mu.Lock()
 	old := all.teams[t.Name]
 	all.mu.Unlock()
-	w := write{subject: r.e.key("team", t.Name), value: document.NewTeam(t), cas: true, mark: mark{team: uuid.NewString()}}
-	if old != nil {
-		if !old.deleted {
-			return store.TeamExists(t.Name)
-		}
-		w.rev, w.was = old.rev, old.writes()
+	if old != nil && !old.deleted {
+		return store.TeamExists(t.Name)
 	}
+	w := over(old)
+	w.subject, w.value, w.team = r.e.key("team", t.Name), document.NewTeam(t), uuid.NewString()
 	x, err := r.e.put(ctx, w)
 	if errors.Is(err, errConflict) {
 		return store.TeamExists(t.Name)
@@ -179,7 +173,8 @@ func (r roster) Update(ctx context.Context, team string, change func(*store.Team
 		if err != nil || !changed {
 			return err
 		}
-		w := write{subject: r.e.key("team", team), value: opened.Bytes(), cas: true, rev: x.rev, was: x.writes(), mark: mark{team: x.team}}
+		w := over(x)
+		w.subject, w.value, w.team = r.e.key("team", team), opened.Bytes(), x.team
 		return r.put(ctx, w)
 	})
 }
@@ -221,7 +216,9 @@ func (r roster) Delete(ctx context.Context, team string) error {
 			return err
 		}
 		id = x.team
-		return r.put(ctx, write{subject: r.e.key("team", team), cas: true, rev: x.rev, was: x.writes(), mark: mark{deleted: true}})
+		w := over(x)
+		w.subject, w.deleted = r.e.key("team", team), true
+		return r.put(ctx, w)
 	})
 	if err != nil {
 		return err

@@ -173,7 +173,8 @@ func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, ol
 		return store.Task{}, err
 	}
 	if changed {
-		w := write{subject: in.taskKey(n.id), value: value, cas: true, rev: seen.rev, was: seen.writes()}
+		w := over(seen)
+		w.subject, w.value = in.taskKey(n.id), value
 		switch {
 		case how.claim:
 			w.over = seen.rev
@@ -322,7 +323,8 @@ func (t tasks) Delete(ctx context.Context, name, id string) error {
 }
 
 func (t tasks) delete(ctx context.Context, in *teamCopy, id string, seen *entry) error {
-	w := write{subject: in.taskKey(id), cas: true, rev: seen.rev, was: seen.writes(), mark: mark{deleted: true}}
+	w := over(seen)
+	w.subject, w.deleted = in.taskKey(id), true
 	x, err := t.e.put(ctx, w)
 	if err == nil {
 		in.took(w.subject, x)

@@ -27,16 +27,12 @@ func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, 
 		return nil, err
 	}
 	id := x.team
-	m, err := e.mirrorOf(ctx, "state "+id, func() *mirror {
+	return copyOf[*teamCopy](ctx, e, "state "+id, func() *mirror {
 		t := &teamCopy{name: name, id: id, under: e.key("in", id, "")}
 		t.empty()
 		t.mirror = &mirror{stream: e.state(), subjects: []string{t.under + ">"}, of: t, empty: t.empty, take: t.taken}
 		return t.mirror
 	})
-	if err != nil {
-		return nil, err
-	}
-	return m.of.(*teamCopy), nil
 }
 
 // current returns the copy of the team that has the name now, with all that was written

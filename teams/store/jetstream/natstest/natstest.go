@@ -31,28 +31,20 @@ func Program() (string, error) {
 	if path := os.Getenv(programVar); path != "" {
 		return path, nil
 	}
-	if _, file, _, ok := runtime.Caller(0); ok {
-		for dir := filepath.Dir(file); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-			if path := filepath.Join(dir, "bin", "nats-server"); exists(path) {
+	_, file, _, _ := runtime.Caller(0)
+	folder, _ := os.Getwd() // built with -trimpath a file's name is no path: the tests run in their own folder
+	for _, dir := range []string{filepath.Dir(file), folder} {
+		for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			path := filepath.Join(dir, "bin", "nats-server")
+			if _, err := os.Stat(path); err == nil {
 				return path, nil
 			}
-		}
-	}
-	// Built with -trimpath a file's name is no path: the tests run in their own folder.
-	for dir, _ := os.Getwd(); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if path := filepath.Join(dir, "bin", "nats-server"); exists(path) {
-			return path, nil
 		}
 	}
 	if path, err := exec.LookPath("nats-server"); err == nil {
 		return path, nil
 	}
 	return "", ErrNone
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // Server is a running engine. It listens on a free port of the loopback, and keeps what it

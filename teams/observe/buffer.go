@@ -8,7 +8,7 @@ import (
 
 // Bounds of the correlation buffer.
 const (
-	Life      = 30 * time.Second // how long a use waits for its result, unless set otherwise
+	Life      = 30 * time.Second // how long a use waits for its result
 	maxOpen   = 4096             // uses
 	maxInputs = MaxLine          // bytes of their inputs together
 )
@@ -26,20 +26,11 @@ type Correlated struct {
 }
 
 // Buffer holds uses until their results come: the input is in one line, what
-// became of it in a later one. It is bounded; the oldest uses go first. Not safe
-// for concurrent use.
+// became of it in a later one. It is bounded; the oldest uses go first. Its zero
+// value is empty. Not safe for concurrent use.
 type Buffer struct {
-	life  time.Duration
 	open  []Open // oldest first
 	bytes int
-}
-
-// NewBuffer returns an empty buffer whose uses live that long; 0 is Life.
-func NewBuffer(life time.Duration) *Buffer {
-	if life <= 0 {
-		life = Life
-	}
-	return &Buffer{life: life}
 }
 
 // Use keeps a use. One with the same id takes the place of the older. It returns
@@ -74,7 +65,7 @@ func (b *Buffer) Result(r Result) (Correlated, bool) {
 // how many.
 func (b *Buffer) Flush(now time.Time) int {
 	n := 0
-	for len(b.open) > 0 && now.Sub(b.open[0].Since) > b.life {
+	for len(b.open) > 0 && now.Sub(b.open[0].Since) > Life {
 		b.remove(0)
 		n++
 	}

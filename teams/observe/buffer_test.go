@@ -13,7 +13,7 @@ func TestO05_Buffer(t *testing.T) {
 	newer := ToolUse{ToolName: "TaskCreate", ToolUseID: "a", Input: json.RawMessage(`{"subject":"two"}`)}
 
 	t.Run("correlate", func(t *testing.T) {
-		b := NewBuffer(0)
+		b := new(Buffer)
 		b.Use(a, start)
 		c, ok := b.Result(Result{ToolUseID: "a", Text: "done"})
 		if !ok || c.ToolName != "TaskCreate" || c.Result.Text != "done" || b.Pending() != 0 {
@@ -24,19 +24,19 @@ func TestO05_Buffer(t *testing.T) {
 		}
 	})
 	t.Run("unknown", func(t *testing.T) {
-		if _, ok := NewBuffer(0).Result(Result{ToolUseID: "a"}); ok {
+		if _, ok := new(Buffer).Result(Result{ToolUseID: "a"}); ok {
 			t.Error("a result without a use")
 		}
 	})
 	t.Run("error is flagged and clears", func(t *testing.T) {
-		b := NewBuffer(0)
+		b := new(Buffer)
 		b.Use(a, start)
 		if c, ok := b.Result(Result{ToolUseID: "a", IsError: true}); !ok || !c.Result.IsError || b.Pending() != 0 {
 			t.Errorf("%+v %v", c, ok)
 		}
 	})
 	t.Run("duplicate overwrites", func(t *testing.T) {
-		b := NewBuffer(0)
+		b := new(Buffer)
 		b.Use(a, start)
 		b.Use(newer, start)
 		if b.Pending() != 1 {
@@ -47,7 +47,7 @@ func TestO05_Buffer(t *testing.T) {
 		}
 	})
 	t.Run("flush by age", func(t *testing.T) {
-		b := NewBuffer(0)
+		b := new(Buffer)
 		b.Use(a, start)
 		b.Use(ToolUse{ToolUseID: "b"}, start.Add(20*time.Second))
 		if n := b.Flush(start.Add(30 * time.Second)); n != 0 || b.Pending() != 2 {
@@ -56,14 +56,9 @@ func TestO05_Buffer(t *testing.T) {
 		if n := b.Flush(start.Add(31 * time.Second)); n != 1 || b.Pending() != 1 {
 			t.Errorf("at 31 s: %d flushed, %d pending", n, b.Pending())
 		}
-		b = NewBuffer(time.Second)
-		b.Use(a, start)
-		if b.Flush(start.Add(2*time.Second)) != 1 {
-			t.Error("the life is a setting")
-		}
 	})
 	t.Run("bounded", func(t *testing.T) {
-		b := NewBuffer(0)
+		b := new(Buffer)
 		dropped := 0
 		for i := range maxOpen + 5 {
 			dropped += b.Use(ToolUse{ToolUseID: fmt.Sprint(i)}, start)
@@ -72,7 +67,7 @@ func TestO05_Buffer(t *testing.T) {
 			t.Errorf("%d dropped, %d pending", dropped, b.Pending())
 		}
 		big := make(json.RawMessage, maxInputs/2+1)
-		b = NewBuffer(0)
+		b = new(Buffer)
 		b.Use(ToolUse{ToolUseID: "a", Input: big}, start)
 		if b.Use(ToolUse{ToolUseID: "b", Input: big}, start) != 1 || b.Pending() != 1 {
 			t.Error("inputs are not bounded")

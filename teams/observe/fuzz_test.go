@@ -27,7 +27,7 @@ func FuzzLine(f *testing.F) {
 	})
 	f.Add([]byte(`{"message":{"content":[{"type":"tool_use","id":"x","name":"TeamCreate","input":{"team_name":"a"}}]},"type":"assistant"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		buffer := NewBuffer(0)
+		buffer := new(Buffer)
 		v, _ := scan(line, buffer)
 		lineType(line)
 		l, err := Decode(line)

@@ -21,7 +21,7 @@ type Observer struct {
 
 // NewObserver observes the stream r from a state, the zero one for a new session.
 func NewObserver(r io.Reader, s State) *Observer {
-	o := &Observer{r: r, track: NewTracker(s, 0)}
+	o := &Observer{r: r, track: NewTracker(s)}
 	o.name.Store(s.Team)
 	return o
 }

@@ -31,8 +31,7 @@ const (
 func Emits() []Emit { return []Emit{EmitEvents, EmitState, EmitMessages} }
 
 const (
-	chunkSize   = 256 << 10
-	defaultPoll = 100 * time.Millisecond
+	chunkSize = 256 << 10
 	// DefaultQuiet is how long a live stream may be silent over an open tool use
 	// before its user counts as waiting.
 	DefaultQuiet = 10 * time.Second
@@ -49,11 +48,9 @@ type Options struct {
 	StateFile string                // go on from this state, and keep it there
 	Load      func() (State, error) // instead of StateFile: where the state comes from
 	Save      func(State) error     // instead of StateFile: where it goes; the State is good during the call only
-	Life      time.Duration         // of a use without a result; 0: Life
 	Quiet     time.Duration         // 0: DefaultQuiet; less: never
 	MaxLine   int                   // bytes; 0: MaxLine
 	Debug     bool                  // warnings for those who look after the protocol, too
-	Wake      <-chan struct{}       // hints that File changed; without them it is looked at every 100 ms
 }
 
 // Run observes a stream: it reads lines as they come, keeps the state and writes
@@ -120,7 +117,7 @@ func newRunner(o Options) (*runner, error) {
 			return nil, err
 		}
 	}
-	r := &runner{Options: o, track: NewTracker(state, o.Life), lines: splitter{limit: o.MaxLine}, out: bufio.NewWriterSize(o.Out, chunkSize)}
+	r := &runner{Options: o, track: NewTracker(state), lines: splitter{limit: o.MaxLine}, out: bufio.NewWriterSize(o.Out, chunkSize)}
 	r.enc = json.NewEncoder(rawjson.Visible(r.out))
 	r.enc.SetEscapeHTML(false)
 	r.step = r.show
@@ -140,7 +137,7 @@ func (r *runner) source(ctx context.Context) (source, func(), error) {
 		return nil, nil, fmt.Errorf("observe: %w", err)
 	}
 	r.live = r.Follow
-	f.follow, f.poll, f.wake = r.Follow, defaultPoll, r.Wake
+	f.follow = r.Follow
 	f.cut = func(why string) {
 		r.torn(append(r.lines.rest(), r.array.rest()...))
 		r.warn("%s %s; reading it from its start", r.File, why)

@@ -98,10 +98,8 @@ func TestFollow(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "stream.jsonl")
 		lines := join(create("c", "a"), spawn("s", "a", "ann"))
 		appendTo(t, path, lines[0]+"\n"+lines[1][:20])
-		wake := make(chan struct{}, 1)
-		r := start(t, Options{File: path, Follow: true, Wake: wake})
+		r := start(t, Options{File: path, Follow: true})
 		appendTo(t, path, lines[1][20:]+"\n")
-		wake <- struct{}{}
 		r.out.await(t, "team:created")
 		appendTo(t, path, lines[2]+"\n"+lines[3]+"\n")
 		r.out.await(t, `"team:member:joined"`)
@@ -163,7 +161,7 @@ func TestFollowReplacedLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.follow, f.poll, f.cut = true, time.Millisecond, func(string) {}
+	f.follow, f.cut = true, func(string) {}
 	defer func() { f.close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -90,16 +90,17 @@ func (p *pipe) read(ctx context.Context, b []byte, wait time.Duration) (int, err
 }
 
 // file reads a file, to its end or, when it follows, on as it grows, is truncated
-// or replaced. A hint on wake makes it look at once; it looks every poll anyhow.
+// or replaced. It looks every poll.
 type file struct {
 	path   string
 	f      *os.File
 	offset int64
 	follow bool
-	poll   time.Duration
-	wake   <-chan struct{}
 	cut    func(why string) // the stream starts anew
 }
+
+// poll is how often a file that is followed is looked at.
+const poll = 100 * time.Millisecond
 
 func openFile(path string) (*file, error) {
 	f, err := os.Open(path)
@@ -142,8 +143,9 @@ func (s *file) read(ctx context.Context, p []byte, wait time.Duration) (int, err
 		if wait > 0 && !time.Now().Before(quiet) {
 			return 0, errQuiet
 		}
-		if err := s.sleep(ctx); err != nil {
-			return 0, err
+		select {
+		case <-time.After(poll):
+		case <-ctx.Done():
 		}
 	}
 }
@@ -183,14 +185,4 @@ func (s *file) renew() (bool, error) {
 	s.close()
 	s.f, s.offset = next, 0
 	return true, nil
-}
-
-func (s *file) sleep(ctx context.Context) error {
-	select {
-	case <-time.After(s.poll):
-	case <-s.wake:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
 }

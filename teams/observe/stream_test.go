@@ -121,7 +121,7 @@ type watch struct {
 
 func watching(s State) *watch {
 	w := &watch{now: time.Unix(1_800_000_000, 0)}
-	w.Tracker = newTracker(s, 0, func() time.Time { return w.now })
+	w.Tracker = newTracker(s, func() time.Time { return w.now })
 	return w
 }
 

@@ -44,14 +44,11 @@ type Tracker struct {
 	strange []string // unknown tools that were told
 }
 
-// NewTracker goes on from a state, the zero one for a new session. Uses wait that
-// long for their results; 0 is Life.
-func NewTracker(s State, life time.Duration) *Tracker {
-	return newTracker(s, life, time.Now)
-}
+// NewTracker goes on from a state, the zero one for a new session.
+func NewTracker(s State) *Tracker { return newTracker(s, time.Now) }
 
-func newTracker(s State, life time.Duration, clock func() time.Time) *Tracker {
-	t := &Tracker{state: s, open: NewBuffer(life), clock: clock}
+func newTracker(s State, clock func() time.Time) *Tracker {
+	t := &Tracker{state: s, open: new(Buffer), clock: clock}
 	for _, o := range s.Open {
 		t.open.Use(o.ToolUse, clock())
 	}
@@ -215,7 +212,7 @@ func (t *Tracker) expire() {
 	if n := t.open.Flush(t.clock()); n > 0 {
 		t.stats.Expired += int64(n)
 		t.step.Dirty = true
-		t.warn(slog.LevelWarn, "%d uses of team tools got no result within %s; what they did is not known", n, t.open.life)
+		t.warn(slog.LevelWarn, "%d uses of team tools got no result within %s; what they did is not known", n, Life)
 	}
 }
 

@@ -21,8 +21,6 @@ type Step struct {
 
 // Stats counts what went by.
 type Stats struct {
-	Lines   int64
-	Decoded int64 // lines the scan could not pass over
 	Skipped int64 // lines that are not JSON objects; blank ones do not count
 	Foreign int64 // objects of a type we do not know
 	Expired int64 // uses that never got a result in time
@@ -77,7 +75,6 @@ func (t *Tracker) Stats() Stats { return t.stats }
 // Line takes the next line, with or without its end. The line must stay as it is
 // until the next call if that may be to Quiet.
 func (t *Tracker) Line(line []byte) Step {
-	t.stats.Lines++
 	if t.open.Pending() > 0 {
 		t.expire()
 	}
@@ -136,7 +133,6 @@ func (t *Tracker) take() Step {
 
 // decode is object for one that matters.
 func (t *Tracker) decode(line []byte, k kind) (rest []byte) {
-	t.stats.Decoded++
 	l, err := Decode(line)
 	if err != nil {
 		line, rest = firstObject(line)

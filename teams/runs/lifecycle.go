@@ -30,20 +30,19 @@ func (s *Store) Run(ctx context.Context, id string) (api.AgentTeamRun, error) {
 
 // FindRun returns the run with an id, or with the only id that begins so.
 func (s *Store) FindRun(ctx context.Context, id string) (api.AgentTeamRun, error) {
-	full, err := s.find(ctx, "agent_team_runs", id, noRun)
-	if err != nil {
-		return api.AgentTeamRun{}, err
-	}
-	return s.Run(ctx, full)
+	return found(ctx, s, "agent_team_runs", id, noRun, run)
 }
 
 // FindItem returns the item with an id, or with the only id that begins so.
 func (s *Store) FindItem(ctx context.Context, id string) (api.AgentTeamItem, error) {
-	full, err := s.find(ctx, "agent_team_items", id, noItem)
-	if err != nil {
-		return api.AgentTeamItem{}, err
+	return found(ctx, s, "agent_team_items", id, noItem, item)
+}
+
+func found[T any](ctx context.Context, s *Store, table, id string, none func(string) error, get func(context.Context, querier, string) (T, error)) (v T, err error) {
+	if id, err = s.find(ctx, table, id, none); err != nil {
+		return v, err
 	}
-	return s.Item(ctx, full)
+	return get(ctx, s.db, id)
 }
 
 // FullID completes the beginning of the id of a run, FullTaskID that of a task, and

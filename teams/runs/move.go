@@ -137,35 +137,22 @@ const smallStep = gap / 32
 // so does what stands in its way then. At the end of all numbers everything gets a
 // new one.
 func (c *change) push(it, other api.AgentTeamItem, itself bool, low int64) error {
-	rows, err := c.tx.QueryContext(c.ctx, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? AND i.id != ?
+	list, err := all(c.ctx, c.tx, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? AND i.id != ?
 		AND ((i.sort_order, i.id) > (?, ?) OR ? AND i.id = ?) AND i.sort_order >= ? ORDER BY i.sort_order, i.id`,
 		it.TeamRunID, it.ID, other.SortOrder, other.ID, itself, other.ID, other.SortOrder)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var pushed []api.AgentTeamItem
-	place := low + 2*smallStep
-	for rows.Next() {
-		next, err := scanItem(rows.Scan)
-		if err != nil {
-			return err
-		}
-		if next.SortOrder >= place {
-			break
-		}
-		next.SortOrder = place
-		pushed = append(pushed, next)
+	place, pushed := low+2*smallStep, 0
+	for ; pushed < len(list) && list[pushed].SortOrder < place; pushed++ {
+		list[pushed].SortOrder = place
 		place += smallStep
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	if len(pushed) == 0 || place > maxOrder {
+	if pushed == 0 || place > maxOrder {
 		return c.renumber(it.TeamRunID)
 	}
-	for i := range pushed {
-		if err := c.saveItem(&pushed[i], api.EvItemMoved); err != nil {
+	for i := range list[:pushed] {
+		if err := c.saveItem(&list[i], api.EvItemMoved); err != nil {
 			return err
 		}
 	}

@@ -29,11 +29,7 @@ func task(ctx context.Context, q querier, id string) (api.RunTask, error) {
 
 // Task returns the task of an id or a beginning of it: fault.TaskNotFound.
 func (s *Store) Task(ctx context.Context, id string) (api.RunTask, error) {
-	full, err := s.find(ctx, "tasks", id, noTask)
-	if err != nil {
-		return api.RunTask{}, err
-	}
-	return task(ctx, s.db, full)
+	return found(ctx, s, "tasks", id, noTask, task)
 }
 
 // CreateTask makes a task that a run or an item can then be given.

@@ -93,10 +93,7 @@ func (r roster) Remains(context.Context) ([]store.Remain, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := r.f.dir.ReadDir("teams")
-	if missing(err) {
-		return out, nil
-	}
+	entries, err := r.f.entries("teams")
 	for _, e := range entries {
 		if x := r.f.remain(e); x.Why != "" {
 			out = append(out, x)
@@ -167,18 +164,36 @@ func (f *FS) finish(folder string) error {
 
 // finishAll ends the removals of teams of one name. The caller holds the lock.
 func (f *FS) finishAll(team string) error {
-	entries, err := f.dir.ReadDir("teams")
-	if err != nil && !missing(err) {
+	folders, err := f.removals(team)
+	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if name, _, ok := strings.Cut(e.Name(), deletedMark); ok && name == team {
-			if err := f.finish(e.Name()); err != nil {
-				return err
-			}
+	for _, folder := range folders {
+		if err := f.finish(folder); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// removals lists the folders of rosters of teams of one name that are about to be removed.
+func (f *FS) removals(team string) (folders []string, err error) {
+	entries, err := f.entries("teams")
+	for _, e := range entries {
+		if name, _, ok := strings.Cut(e.Name(), deletedMark); ok && name == team {
+			folders = append(folders, e.Name())
+		}
+	}
+	return folders, err
+}
+
+// entries lists a folder. One that is not there is empty.
+func (f *FS) entries(folder string) ([]fs.DirEntry, error) {
+	entries, err := f.dir.ReadDir(folder)
+	if missing(err) {
+		err = nil
+	}
+	return entries, err
 }
 
 // putAside moves into the archive what lies where a new team will have its mail, tasks and
@@ -191,13 +206,13 @@ func (f *FS) putAside(team string) (string, error) {
 	for _, name := range []string{"ledger", "observed", "transcripts", "mail"} {
 		left[own+"/"+name] = name
 	}
-	launch, err := f.dir.ReadDir(own + "/launch")
+	launch, err := f.entries(own + "/launch")
 	for _, e := range launch {
 		if strings.HasPrefix(e.Name(), ".") { // not of one member
 			left[own+"/launch/"+e.Name()] = "launch/" + e.Name()
 		}
 	}
-	if err != nil && !missing(err) {
+	if err != nil {
 		return "", err
 	}
 	found := false

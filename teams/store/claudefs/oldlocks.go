@@ -21,10 +21,7 @@ const claudeSession = "session-"
 // oldLocks lists the lock folders of teams that are gone: nothing else is left of them,
 // and nobody has used a lock for a while; and the tasks that somebody has left of such a team.
 func (f *FS) oldLocks() ([]store.Remain, error) {
-	entries, err := f.dir.ReadDir(path.Dir(ledger.Folder("x")))
-	if missing(err) {
-		return nil, nil
-	}
+	entries, err := f.entries(path.Dir(ledger.Folder("x")))
 	var out []store.Remain
 	for _, e := range entries {
 		team := e.Name()
@@ -82,8 +79,8 @@ func (f *FS) unmade(team string) bool {
 		return false
 	}
 	for _, folder := range unmadeFolders(team) {
-		entries, err := f.dir.ReadDir(folder)
-		if err != nil && !missing(err) || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		entries, err := f.entries(folder)
+		if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			return !slices.Contains(unmadeFolders(team), folder+"/"+e.Name())
 		}) {
 			return false
@@ -135,11 +132,6 @@ func (f *FS) removeLocks(ctx context.Context, team string) error {
 
 // removing tells whether a folder of that team is about to be removed.
 func (f *FS) removing(team string) bool {
-	entries, err := f.dir.ReadDir("teams")
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), team+deletedMark) {
-			return true
-		}
-	}
-	return err != nil && !missing(err)
+	folders, err := f.removals(team)
+	return len(folders) > 0 || err != nil
 }

@@ -151,10 +151,7 @@ func (r roster) List(ctx context.Context) ([]string, error) {
 
 // folders returns the folders below teams/ that have a roster, or may get one.
 func (r roster) folders() (names []string, err error) {
-	entries, err := r.f.dir.ReadDir("teams")
-	if missing(err) {
-		return nil, nil
-	}
+	entries, err := r.f.entries("teams")
 	for _, e := range entries {
 		if name := e.Name(); store.CheckTeam(name) == nil && !strings.Contains(name, deletedMark) {
 			names = append(names, name)

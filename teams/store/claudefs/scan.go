@@ -134,8 +134,8 @@ func (s *snapshot) open(c *cached) store.Task {
 
 // scan reads a list.
 func (f *FS) scan(ctx context.Context, p *place) (*snapshot, error) {
-	entries, err := f.dir.ReadDir(listDir(p))
-	if err != nil && !missing(err) {
+	entries, err := f.entries(listDir(p))
+	if err != nil {
 		return nil, err
 	}
 	s := &snapshot{list: make([]*cached, 0, len(entries)), tasks: make(map[string]*cached, len(entries))}
@@ -202,8 +202,8 @@ const highWaterFile = ".highwatermark"
 // highWater returns the highest id that was ever used: by a file, whether it can
 // be read or not, or as the client's .highwatermark says.
 func (f *FS) highWater(p *place) (int64, error) {
-	entries, err := f.dir.ReadDir(listDir(p))
-	if err != nil && !missing(err) {
+	entries, err := f.entries(listDir(p))
+	if err != nil {
 		return 0, err
 	}
 	var highest int64

@@ -102,7 +102,14 @@ func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field
 	entries, written := entriesOf(list, members, fields)
 	inOrder(entries)
 	out := make([]json.RawMessage, 0, len(members))
-	at := make([]int, len(members)) // where in out each one stands
+	next := 0
+	compose := func(before int) { // the new ones
+		for ; next < before; next++ {
+			if !written[next] {
+				out = append(out, Compose(&members[next], fields).Raw())
+			}
+		}
+	}
 	for _, e := range entries {
 		switch {
 		case e.object == nil:
@@ -111,28 +118,14 @@ func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field
 		case e.to < 0:
 			continue
 		}
-		at[e.to] = len(out)
+		compose(e.to)
 		if now := asWritten(members[e.to], e.was); !reflect.DeepEqual(e.was, now) {
 			Amend(e.object, &e.was, &now, fields)
 			e.raw = e.object.Raw()
 		}
 		out = append(out, e.raw)
 	}
-	for i := len(members) - 1; i >= 0; i-- {
-		if written[i] {
-			continue
-		}
-		at[i] = len(out)
-		for j := i + 1; j < len(members); j++ {
-			at[i] = min(at[i], at[j])
-		}
-		out = slices.Insert(out, at[i], Compose(&members[i], fields).Raw())
-		for j := range at {
-			if j != i && at[j] >= at[i] {
-				at[j]++
-			}
-		}
-	}
+	compose(len(members))
 	return out
 }
 

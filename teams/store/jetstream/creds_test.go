@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
@@ -59,8 +60,11 @@ func (k natsKey) token(t *testing.T, about natsKey, says map[string]any) string 
 	t.Helper()
 	says["version"] = 2
 	var parts []string
-	for _, part := range []any{map[string]any{"typ": "JWT", "alg": "ed25519-nkey"},
-		map[string]any{"jti": about.public, "iat": 1, "iss": k.public, "sub": about.public, "name": "test", "nats": says}} {
+	claims := map[string]any{"jti": about.public, "iat": 1, "iss": k.public, "sub": about.public, "name": "test", "nats": says}
+	if until, ok := says["exp"]; ok {
+		claims["exp"] = until
+	}
+	for _, part := range []any{map[string]any{"typ": "JWT", "alg": "ed25519-nkey"}, claims} {
 		data, err := json.Marshal(part)
 		if err != nil {
 			t.Fatal(err)
@@ -83,9 +87,13 @@ func TestAccessByCredentials(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := func(name, text string) string { return written(t, filepath.Join(dir, name), text) }
-	creds := func(name string, account natsKey) string {
+	creds := func(name string, account natsKey, until ...time.Time) string {
 		user := newKey(t, userKey)
-		token := account.token(t, user, map[string]any{"type": "user", "subs": -1, "data": -1, "payload": -1})
+		says := map[string]any{"type": "user", "subs": -1, "data": -1, "payload": -1}
+		for _, u := range until {
+			says["exp"] = u.Unix()
+		}
+		token := account.token(t, user, says)
 		return file(name, "-----BEGIN NATS USER JWT-----\n"+token+"\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n"+user.seed+"\n------END USER NKEY SEED------\n")
 	}
 	ours, theirs, stranger := newKey(t, accountKey), newKey(t, accountKey), newKey(t, accountKey)
@@ -120,4 +128,26 @@ func TestAccessByCredentials(t *testing.T) {
 	if _, err := join(creds("four", stranger)); fault.CodeOf(err) != fault.EngineUnavailable {
 		t.Errorf("a user of an account that is not known: %v", err)
 	}
+	path := creds("five", ours, time.Now().Add(2*time.Second))
+	e, err := jetstream.Open(jetstream.Options{URL: server.URL, Access: jetstream.Access{Creds: path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	lists := func(what string, want func(error) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			if _, err := e.Roster().List(context20(t)); want(err) {
+				return
+			} else if time.Now().After(deadline) {
+				t.Fatalf("%s: %v", what, fault.Of(err))
+			}
+		}
+	}
+	lists("it is let in", func(err error) bool { return err == nil })
+	lists("its credentials expire, and are named", func(err error) bool {
+		return fault.CodeOf(err) == fault.EngineUnavailable && strings.Contains(fault.Of(err).Hint, path)
+	})
+	creds("five", ours)
+	lists("new ones are put there", func(err error) bool { return err == nil })
 }

@@ -220,7 +220,7 @@ func (ob *observer) presentElsewhere(asker context.Context, t store.Team, machin
 		out[i] = ob.observeOne(ctx, t, members[i])
 		o := &out[i]
 		if m, ok := seen[o.Name]; ok {
-			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.LastActivityAt
+			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.activity()
 			o.ExitCode, o.Signal, o.AtDialog, o.Lines, o.Unsubmitted = m.ExitCode, m.Signal, m.AtDialog, m.Lines, m.Unsubmitted
 		} else if err != nil {
 			o.Reason += ", which cannot be asked: " + why

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -113,9 +114,10 @@ func errOrder(verb string) error {
 // a person leaves out.
 type observedThere struct {
 	api.Member
-	AtDialog    bool `json:"atDialog,omitempty"`
-	Lines       bool `json:"lines,omitempty"`
-	Unsubmitted bool `json:"unsubmitted,omitempty"`
+	ActiveAgo   *int64 `json:"activeAgoMs,omitempty"` // since its last activity, which is the same by every clock
+	AtDialog    bool   `json:"atDialog,omitempty"`
+	Lines       bool   `json:"lines,omitempty"`
+	Unsubmitted bool   `json:"unsubmitted,omitempty"`
 }
 
 func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
@@ -131,9 +133,21 @@ func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any,
 	}
 	out := []observedThere{}
 	for _, m := range s.present(ctx, t, here) {
-		out = append(out, observedThere{m, m.AtDialog, m.Lines, m.Unsubmitted})
+		var ago *int64
+		if m.LastActivityAt != nil {
+			ago = new(time.Since(time.Time(*m.LastActivityAt)).Milliseconds())
+		}
+		out = append(out, observedThere{m, ago, m.AtDialog, m.Lines, m.Unsubmitted})
 	}
 	return out, nil
+}
+
+// activity is when it did something last, by the clock of this machine.
+func (o observedThere) activity() *api.Time {
+	if o.ActiveAgo == nil { // it is said by an older version
+		return o.LastActivityAt
+	}
+	return api.At(time.Now().Add(-time.Duration(*o.ActiveAgo) * time.Millisecond))
 }
 
 // room is what a machine says to one who looks for a place for a teammate.

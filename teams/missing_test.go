@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -44,6 +45,31 @@ func (reporting) List(context.Context) ([]api.Machine, error) { return nil, nil 
 func (reporting) Seen(context.Context) ([]api.Machine, error) { return nil, nil }
 func (l reporting) Do(context.Context, api.MachineCall, func(json.RawMessage)) (json.RawMessage, error) {
 	return json.Marshal(l)
+}
+
+// TestActiveByTheOwnClock: when a teammate elsewhere did something last is told by the clock of this
+// machine, whatever that of the other one says.
+func TestActiveByTheOwnClock(t *testing.T) {
+	t.Parallel()
+	mem := memory.New()
+	hub := &store.Bookkeeping{Machine: "hub", Host: "1"}
+	team := store.Team{Name: "alpha", Ours: store.Ours{Schema: store.Schema}, Members: []store.Member{{Name: store.Lead}, {Name: "new", Leadlight: hub}, {Name: "older", Leadlight: hub}}}
+	if err := mem.Roster().Create(t.Context(), team); err != nil {
+		t.Fatal(err)
+	}
+	ahead := time.Now().Add(72 * time.Hour).Truncate(time.Millisecond)
+	machine := reporting{
+		{Member: api.Member{Name: "new", State: api.StateActive, LastActivityAt: api.At(ahead)}, ActiveAgo: new(int64(5000))},
+		{Member: api.Member{Name: "older", State: api.StateActive, LastActivityAt: api.At(ahead)}},
+	}
+	s := New(Config{Roster: mem.Roster(), Mail: mem.Mail(), Tasks: mem.Tasks(), Panes: panes.NewManager(panes.Options{}), Machine: "desk", Machines: machine})
+	list := s.present(t.Context(), team, team.Members[1:])
+	if ago := time.Since(time.Time(*list[0].LastActivityAt)); ago < 4*time.Second || ago > time.Minute {
+		t.Errorf("it was active %s ago", ago)
+	}
+	if at := list[1].LastActivityAt; !time.Time(*at).Equal(time.Time(*api.At(ahead))) {
+		t.Errorf("what an older version says became %v", at)
+	}
 }
 
 // TestWhoCameAfterAll: whoever has joined since, and was seen, is missing no more; its old host,

@@ -16,14 +16,15 @@ const (
 type Machine struct {
 	Name      string   `json:"name"`
 	State     string   `json:"state"`    // active, or silent: it has said nothing for 15 seconds
-	Seen      *Time    `json:"seen"`     // by the engine's clock
+	Seen      *Time    `json:"seen"`     // in the clock of the one that answers
 	SilentMS  int64    `json:"silentMs"` // for how long it has said nothing, as far as the one that answers was heard itself
 	Version   string   `json:"version"`
 	Teammates int      `json:"teammates"` // that run there, by the rosters
 	Load      float64  `json:"load"`
 	Terminals []string `json:"terminals"`
 	Engine    string   `json:"engine"`
-	This      bool     `json:"this"` // it is the one that answers
+	This      bool     `json:"this"`              // it is the one that answers
+	AheadMS   int64    `json:"aheadMs,omitempty"` // how far its clock is ahead of the engine's; only the one that answers says so
 }
 
 // MachineList are the parameters of machine.ls.

@@ -118,11 +118,28 @@ func (a *app) checkEngine(ctx context.Context) []api.Check {
 		c.Status, c.Fix = "warn", "leadlight machine ls shows since when; leadlight daemon start, there, starts a daemon that does not run"
 		c.Detail += ", silent: " + strings.Join(silent, ", ")
 	}
+	if off := clockOff(list); off != 0 {
+		c.Status, c.Fix = "warn", strings.TrimPrefix(c.Fix+"; set the clock of the one that is wrong: times of tasks and teammates are those of the machine that wrote them", "; ")
+		where := "ahead of"
+		if off < 0 {
+			where = "behind"
+		}
+		c.Detail += fmt.Sprintf("; the clock of this machine is %s %s the engine's", off.Abs(), where)
+	}
 	if open := joined.Access.OpenToAll(); len(open) > 0 {
 		c.Status, c.Fix = "warn", strings.TrimPrefix(c.Fix+"; chmod 600 "+shell.Line(open...), "; ") // also of a machine that is silent
 		c.Detail += "; by its mode every user may read the secret in " + strings.Join(open, " ")
 	}
 	return []api.Check{c}
+}
+
+// clockOff is how far the clock of this machine is ahead of the engine's, to the second.
+func clockOff(list []api.Machine) time.Duration {
+	var off int64
+	for _, m := range list {
+		off += m.AheadMS // others do not say
+	}
+	return (time.Duration(off) * time.Millisecond).Round(time.Second)
 }
 
 // checkLocale looks at TERM and at the locale, in the order in which programs do.

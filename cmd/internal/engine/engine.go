@@ -246,6 +246,9 @@ func (e *Engine) list(ctx context.Context, how api.MachineList) ([]api.Machine, 
 		}
 		out = append(out, api.Machine{Name: m.Name, State: state, Seen: api.At(m.Seen), SilentMS: m.Missed.Milliseconds(), Version: m.Version, Teammates: count[m.Name], Load: m.Load,
 			Terminals: m.Terminals, Engine: e.URL(), This: m.Name == e.joined.Name})
+		if m.Name == e.joined.Name {
+			out[len(out)-1].AheadMS = e.Ahead(ctx).Milliseconds()
+		}
 	}
 	return out, nil
 }

@@ -46,6 +46,14 @@ func (e *Engine) ahead(ctx context.Context) time.Duration {
 	return c.ahead
 }
 
+// Ahead is how far the clock of this machine is ahead of the engine's, 0 if they count as the same.
+func (e *Engine) Ahead(ctx context.Context) time.Duration {
+	if d := e.ahead(ctx); d.Abs() >= agree {
+		return d
+	}
+	return 0
+}
+
 // here gives the time of a message in the clock of this machine, which is ahead of the
 // engine's: said by its writer's clock, taken in at by the engine's.
 func here(ahead time.Duration, said, at time.Time) time.Time {

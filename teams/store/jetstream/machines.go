@@ -25,7 +25,8 @@ type Machine struct {
 
 // SeenMachine is a machine, and for how long it has said nothing by the clock of the
 // engine. Missed is as much of that as the machine that asks has been heard itself: while the
-// engine takes nothing from anybody, nobody is to blame for saying nothing.
+// engine takes nothing from anybody, nobody is to blame for saying nothing. Seen is in the clock of
+// the machine that asks.
 type SeenMachine struct {
 	Machine
 	Seen           time.Time
@@ -202,6 +203,7 @@ func (e *Engine) Machines(ctx context.Context, self Machine) ([]SeenMachine, err
 	}
 	for i := range out {
 		out[i].Silent = max(0, now.Sub(out[i].Seen))
+		out[i].Seen = e.now().Add(-out[i].Silent)
 		out[i].Missed = max(0, min(out[i].Silent, now.Sub(since)))
 	}
 	slices.SortFunc(out, func(a, b SeenMachine) int { return strings.Compare(a.Name, b.Name) })

@@ -227,3 +227,52 @@ func (ob *observer) presentElsewhere(asker context.Context, t store.Team, machin
 		}
 	}
 }
+
+// reach is find for what a member's own machine does: it refuses one on another machine that
+// cannot be asked.
+func (nw *network) reach(ctx context.Context, team, name string) (store.Team, store.Member, error) {
+	t, err := nw.get(ctx, team)
+	if err != nil {
+		return t, store.Member{}, err
+	}
+	m, err := nw.reachable(t, name)
+	return t, m, err
+}
+
+func (nw *network) reachable(t store.Team, name string) (store.Member, error) {
+	m, err := memberOf(t, name)
+	if err == nil && !nw.routed(m) {
+		err = nw.notHere(m)
+	}
+	return m, err
+}
+
+// howToEnd is how the caller gets a teammate to end.
+func (nw *network) howToEnd(t store.Team, m store.Member) string {
+	switch {
+	case ofItsLead(t, m):
+		return "its own lead started it, and ends it"
+	case nw.elsewhere(m) && !nw.routed(m):
+		return "leadlight stop " + m.Name + " ends it, on machine " + store.Shown(m.Leadlight.Machine)
+	}
+	return "leadlight stop " + m.Name + " ends it"
+}
+
+// howToStart is how the caller gets a teammate started again that has ended.
+func (nw *network) howToStart(t store.Team, m store.Member) string {
+	switch {
+	case ofItsLead(t, m):
+		return "its own lead started it, and may do so again"
+	case nw.caller.Teammate:
+		return "the lead can start it again"
+	case nw.elsewhere(m) && !nw.routed(m):
+		return "leadlight restart " + m.Name + " starts it again, on machine " + store.Shown(m.Leadlight.Machine)
+	}
+	return "leadlight restart " + m.Name + " starts it again"
+}
+
+// Far tells whether a teammate runs on another machine: only that one hears from its host.
+func (c *common) Far(m api.Member) bool { return m.Machine != "" && m.Machine != c.machine }
+
+// apart tells whether a teammate is to be started on another machine.
+func (c *common) apart(spec SpawnSpec) bool { return spec.Machine != "" && spec.Machine != c.machine }

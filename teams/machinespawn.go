@@ -18,9 +18,6 @@ import (
 // MachineAuto lets a teammate be started on the machine with most room.
 const MachineAuto = "auto"
 
-// apart tells whether a teammate is to be started on another machine.
-func (c *common) apart(spec SpawnSpec) bool { return spec.Machine != "" && spec.Machine != c.machine }
-
 // checkMachine refuses a machine for one that is started here, by the files of here.
 func (st *starter) checkMachine(t store.Team, spec SpawnSpec) error {
 	switch {

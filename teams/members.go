@@ -126,56 +126,6 @@ func (ob *observer) member(ctx context.Context, team, name string) (store.Team, 
 	return t, m, ob.observeOne(ctx, t, m), nil
 }
 
-// find returns the roster's entry of a teammate. name may be given with the
-// team, as in bob@alpha.
-func (rg *registry) find(ctx context.Context, team, name string) (store.Team, store.Member, error) {
-	t, err := rg.get(ctx, team)
-	if err != nil {
-		return t, store.Member{}, err
-	}
-	m, err := memberOf(t, name)
-	return t, m, err
-}
-
-// Named returns the names of the members that are meant, each once. If one is not there, it
-// is an error, so that a verb with several names begins with none of them.
-func (rg *registry) Named(ctx context.Context, team string, names []string) ([]string, error) {
-	t, err := rg.get(ctx, team)
-	if err != nil {
-		return nil, err
-	}
-	var meant []string
-	for _, name := range names {
-		m, err := memberOf(t, name)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(meant, m.Name) {
-			meant = append(meant, m.Name)
-		}
-	}
-	return meant, nil
-}
-
-// reach is find for what a member's own machine does: it refuses one on another machine that
-// cannot be asked.
-func (nw *network) reach(ctx context.Context, team, name string) (store.Team, store.Member, error) {
-	t, err := nw.get(ctx, team)
-	if err != nil {
-		return t, store.Member{}, err
-	}
-	m, err := nw.reachable(t, name)
-	return t, m, err
-}
-
-func (nw *network) reachable(t store.Team, name string) (store.Member, error) {
-	m, err := memberOf(t, name)
-	if err == nil && !nw.routed(m) {
-		err = nw.notHere(m)
-	}
-	return m, err
-}
-
 // memberOf returns a member of a roster.
 func memberOf(t store.Team, name string) (store.Member, error) {
 	m := t.Member(strings.TrimSuffix(name, "@"+t.Name))

@@ -40,30 +40,6 @@ func (rs *restarter) Restart(ctx context.Context, team, name string) (api.Member
 	return rs.restart(ctx, t.Name, m.Name, nil, nil)
 }
 
-// howToStart is how the caller gets a teammate started again that has ended.
-func (nw *network) howToStart(t store.Team, m store.Member) string {
-	switch {
-	case ofItsLead(t, m):
-		return "its own lead started it, and may do so again"
-	case nw.caller.Teammate:
-		return "the lead can start it again"
-	case nw.elsewhere(m) && !nw.routed(m):
-		return "leadlight restart " + m.Name + " starts it again, on machine " + store.Shown(m.Leadlight.Machine)
-	}
-	return "leadlight restart " + m.Name + " starts it again"
-}
-
-// howToEnd is how the caller gets a teammate to end.
-func (nw *network) howToEnd(t store.Team, m store.Member) string {
-	switch {
-	case ofItsLead(t, m):
-		return "its own lead started it, and ends it"
-	case nw.elsewhere(m) && !nw.routed(m):
-		return "leadlight stop " + m.Name + " ends it, on machine " + store.Shown(m.Leadlight.Machine)
-	}
-	return "leadlight stop " + m.Name + " ends it"
-}
-
 // Restarting tells whether a teammate that has stopped is about to be started again by
 // whoever has stopped it.
 func (rs *restarter) Restarting(team, name string) bool { return rs.panes.Restarting(team, name) }

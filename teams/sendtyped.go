@@ -76,38 +76,3 @@ func (ms *messenger) typed(ctx context.Context, t store.Team, to string, spec Se
 	}
 	return sent, true, err
 }
-
-// waiting says of each member with an open request what it waits for. Of a team
-// that another lead answers for, only what that lead has not read counts.
-func (ob *observer) waiting(ctx context.Context, t store.Team, boxes lister) map[string]string {
-	msgs, err := boxes(ctx, t.Name, leadName(t))
-	if err != nil {
-		return nil
-	}
-	var r requests
-	if t.LedByUs() {
-		if r, err = ob.known(ctx, t); err != nil {
-			return nil
-		}
-		r.add(t, msgs)
-	} else {
-		for _, m := range msgs {
-			if !m.Read {
-				r.add(t, []store.Message{m})
-			}
-		}
-	}
-	out := map[string]string{}
-	for _, a := range r.all() {
-		m := t.Member(a.from)
-		if !a.open() || m == nil || a.at == nil || m.Leadlight != nil && m.Leadlight.SpawnedAt != nil && before(time.Time(*a.at), *m.Leadlight.SpawnedAt) {
-			continue // it has left, or its predecessor has asked
-		}
-		what := "waits for its plan " + a.id + " to be approved"
-		if a.permission != nil {
-			what = "waits for permission to use " + a.permission.Tool + " (" + a.id + ")"
-		}
-		out[m.Name] = what + ", for " + age(time.Time(*a.at))
-	}
-	return out
-}

@@ -79,9 +79,6 @@ func (re *recorder) FreeSilent(ctx context.Context, team string, snap Snapshot) 
 	return errors.Join(err, re.putToLead(ctx, t, store.Message{From: store.Lead, Text: text, Summary: "tasks are free again"}))
 }
 
-// Far tells whether a teammate runs on another machine: only that one hears from its host.
-func (c *common) Far(m api.Member) bool { return m.Machine != "" && m.Machine != c.machine }
-
 // workingElsewhere are those on other machines who have a task.
 func (re *recorder) workingElsewhere(snap Snapshot) (out []api.Member) {
 	for _, m := range snap.Members {

@@ -119,19 +119,6 @@ func sameLead(now, then store.Team) bool {
 	return now.LeadProcess == nil || (now.LeadProcess.PID == then.LeadProcess.PID && now.LeadProcess.ProcStart == then.LeadProcess.ProcStart)
 }
 
-// gaveUp tells whether a lead that cannot be looked at from here, as one in a container that
-// was removed, has itself taken its team down, and every teammate has ended and was not started since.
-func (rg *registry) gaveUp(t store.Team) bool {
-	p, by := t.LeadProcess, rg.panes.DownBy(t.Name)
-	if leadAlive(t) != signals.Unknown || !t.LedByUs() || p == nil || by.PID <= 0 || by.PID != p.PID || by.At < p.ClaimedAt.UnixMilli() {
-		return false
-	}
-	return !slices.ContainsFunc(t.Teammates(), func(m store.Member) bool {
-		b := m.Leadlight
-		return b == nil || !settled(b.State) || b.SpawnedAt != nil && b.SpawnedAt.UnixMilli() > by.At
-	})
-}
-
 // leadGone returns nil if nobody else leads t: proved, not supposed.
 func (rg *registry) leadGone(t store.Team, spec TakeoverSpec) error {
 	switch {
@@ -198,47 +185,8 @@ func leadsAsClaude(p signals.Process) bool {
 	return false
 }
 
-// oneTeam refuses a process that leads a team already a second one: a session has
-// one team.
-func (rg *registry) oneTeam(ctx context.Context, but string) error {
-	names, err := rg.roster.List(ctx)
-	if err != nil {
-		return fmt.Errorf("list teams: %w", err)
-	}
-	for _, name := range names {
-		t, err := rg.roster.Get(ctx, name)
-		if err != nil || t.Name == but || t.LeadProcess == nil || !isThisProcess(t.LeadProcess) {
-			continue // one that cannot be read says nothing about us
-		}
-		return fault.New(fault.LimitReached, "this session leads team %s already: one team a session", t.Name).
-			WithHint("end team %s first, or start another session", t.Name)
-	}
-	return nil
-}
-
 // isThisProcess tells whether a lead is the very process that asks.
 func isThisProcess(p *store.LeadProcess) bool {
 	self, err := leadProcess(time.Time{})
 	return err == nil && p.PID == self.PID && p.ProcStart == self.ProcStart && p.PIDSpace == self.PIDSpace
-}
-
-// ownTeam refuses to a session the clean-up of a team that another lead, which
-// runs, leads.
-func (rg *registry) ownTeam(t store.Team, what string) error {
-	ours := t.LedByUs() && (!rg.caller.Session || t.LeadProcess == nil || isThisProcess(t.LeadProcess))
-	if ours || leadAlive(t) != signals.Alive {
-		return nil
-	}
-	return fault.New(fault.NotLead, "team %s is led by process %d, which runs: only its lead may %s it", t.Name, t.LeadProcess.PID, what).
-		WithHint("end that session, or let it do it itself")
-}
-
-// OnlyLead refuses to a session what the process that leads a team, and runs, does
-// itself.
-func (rg *registry) OnlyLead(ctx context.Context, team, what string) error {
-	t, err := rg.get(ctx, team)
-	if err != nil || !rg.caller.Session || !t.LedByUs() || t.LeadProcess == nil {
-		return err
-	}
-	return rg.ownTeam(t, what)
 }

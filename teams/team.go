@@ -262,19 +262,6 @@ func shownTeam(t store.Team, members []api.Member) api.Team {
 	}
 }
 
-// get reads one team by a name that may come from anywhere.
-func (rg *registry) get(ctx context.Context, name string) (store.Team, error) {
-	if err := store.CheckTeam(name); err != nil {
-		return store.Team{}, err
-	}
-	t, err := rg.roster.Get(ctx, name)
-	if fault.CodeOf(err) == fault.TeamNotFound {
-		return t, fault.New(fault.TeamNotFound, "team %q does not exist in %s", store.Shown(name), rg.base).
-			WithHint("leadlight team ls lists the teams there are, leadlight team create makes one")
-	}
-	return withForeign(ctx, rg.panes.Records(), t), err
-}
-
 // PickTeam returns the team that is meant: the explicit one, or the only one. Where there
 // are several, it is the one that was made from the team file here, which has that name;
 // here may be nil.
@@ -298,15 +285,6 @@ func (rg *registry) PickTeam(ctx context.Context, explicit string, here func() (
 		return "", fault.New(fault.InvalidArgument, "there are several teams: %s", strings.Join(names, ", ")).WithHint("name one with --team, or set LEADLIGHT_TEAM")
 	}
 	return names[0], nil
-}
-
-// leadOnly refuses a verb of the lead to a teammate.
-func (rg *registry) leadOnly(what string) error {
-	if !rg.caller.Teammate {
-		return nil
-	}
-	return fault.New(fault.NotLead, "teammate %s may not %s: that is the lead's", rg.caller.Name, what).
-		WithHint("ask the lead: leadlight send %s TEXT", store.Lead)
 }
 
 // leadName is the name of the lead's mailbox.

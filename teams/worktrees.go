@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -85,4 +87,62 @@ func (tr *trees) removeWorktrees(ctx context.Context, team string) {
 			tr.notice(left)
 		}
 	}
+}
+
+// Changed counts what a teammate changed in its worktree.
+func (tr *trees) Changed(ctx context.Context, team, name string) (Changed, error) {
+	t, m, err := tr.reach(ctx, team, name)
+	if err != nil {
+		return Changed{}, err
+	}
+	if tr.routed(m) {
+		ctx, cancel := context.WithTimeout(ctx, observeLimit)
+		defer cancel()
+		var c Changed
+		err := tr.ask(ctx, m.Leadlight.Machine, verbChanged, order{Team: t.Name, Names: []string{m.Name}}, &c, nil)
+		return c, err
+	}
+	tree, err := tr.treeOf(ctx, t, m)
+	if err != nil {
+		return Changed{}, err
+	}
+	added, removed, err := tr.worktrees().Lines(ctx, tree)
+	return Changed{tree.Branch, added, removed}, err
+}
+
+// Diff returns what a teammate changed in its worktree.
+func (tr *trees) Diff(ctx context.Context, team, name string, stat, color bool) (d Difference, err error) {
+	t, m, err := tr.reach(ctx, team, name)
+	if err != nil {
+		return d, err
+	}
+	if tr.routed(m) {
+		var all strings.Builder
+		o := order{Team: t.Name, Names: []string{m.Name}, Stat: stat, ANSI: color}
+		err := tr.ask(ctx, m.Leadlight.Machine, verbDiff, o, &d, func(part told) { all.Write(part.Text) })
+		d.Text = all.String()
+		return d, err
+	}
+	tree, err := tr.treeOf(ctx, t, m)
+	if err != nil {
+		return d, err
+	}
+	if d.Branch = tree.Branch; tr.worktrees().Cloned(tree) {
+		d.Clone = tree.Path
+	}
+	d.Text, err = tr.worktrees().Diff(ctx, tree, stat, color)
+	return d, err
+}
+
+// treeOf is the worktree of a teammate of this machine.
+func (tr *trees) treeOf(ctx context.Context, t store.Team, m store.Member) (worktree.Tree, error) {
+	all, err := tr.worktreeRecord().Read(ctx, tr.panes.Records(), t.Name)
+	if err != nil {
+		return worktree.Tree{}, fmt.Errorf("read the worktrees of team %s: %w", t.Name, err)
+	}
+	tree, has := all[m.Name]
+	if !has {
+		return worktree.Tree{}, fault.New(fault.Unsupported, "teammate %s has no worktree of its own", m.Name).WithHint("leadlight spawn NAME --worktree gives it one; git diff shows what changed in a shared folder")
+	}
+	return tree, nil
 }

@@ -74,7 +74,7 @@ func (a *app) main(args []string) int {
 	defer stop()
 	a.json, a.args = asksForJSON(args), args
 	if i := slices.IndexFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }); i >= 0 {
-		return a.finish(usage("argument %d, %q, is not UTF-8 text: it could not be kept as it is", i+1, args[i]).
+		return a.finish(usage("argument %d, %.80q, is not UTF-8 text: it could not be kept as it is", i+1, args[i]).
 			WithHint("give such bytes in a file, a script or a variable, and such a folder by a link to it"))
 	}
 	done := make(chan error, 1)

@@ -134,7 +134,7 @@ func (a *app) finish(err error) int {
 	if status, only := errors.AsType[exitStatus](err); only {
 		return int(status)
 	}
-	if out := a.out.err; err == nil && out != nil && !errors.Is(out, syscall.EPIPE) || err != nil && err == out {
+	if err == nil || err == a.out.err {
 		err = a.untold()
 	}
 	switch {
@@ -148,9 +148,13 @@ func (a *app) finish(err error) int {
 	return fault.ExitOf(err)
 }
 
-// untold is the error of a verb that has done what it was asked, and cannot say so.
+// untold is the error of a verb that has done what it was asked, and cannot say so: nil if
+// its reader has merely gone.
 func (a *app) untold() error {
-	return fault.New(fault.Failed, "standard output cannot be written: %w", a.out.err).WithHint("what the verb does is done all the same: look at it before you repeat it")
+	if a.out.err == nil || errors.Is(a.out.err, syscall.EPIPE) {
+		return nil
+	}
+	return fault.New(fault.CodeOf(a.out.err), "standard output cannot be written: %w", a.out.err).WithHint("what the verb does is done all the same: look at it before you repeat it")
 }
 
 func isInterrupt(err error) bool {

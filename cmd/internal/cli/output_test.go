@@ -111,6 +111,23 @@ func TestAResultThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 }
 
+func TestATaskVerbThatCannotAnswerSaysWhatItDid(t *testing.T) {
+	for _, c := range []struct {
+		out    io.Writer
+		status int
+		want   string
+	}{
+		{fullDisk{}, 1, "task 4 is as asked for, but standard output cannot be written: no space left on device (DISK_FULL)"},
+		{closedPipe{}, 0, ""},
+	} {
+		var errs bytes.Buffer
+		a := newApp(Stdio{Out: c.out, Err: &errs}, nil)
+		if status := a.finish(a.task(api.Task{ID: "4"}, nil)); status != c.status || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.Len() > 0 {
+			t.Errorf("%T: %d %s", c.out, status, errs.String())
+		}
+	}
+}
+
 func TestNarrationWaitsWithJSON(t *testing.T) {
 	var errs bytes.Buffer
 	a := newApp(Stdio{Out: io.Discard, Err: &errs}, nil)

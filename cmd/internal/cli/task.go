@@ -114,8 +114,8 @@ func noMetadata() map[string]json.RawMessage { return map[string]json.RawMessage
 // task answers with a task to which something was done: with its id for a person.
 func (a *app) task(t api.Task, err error) error {
 	err = a.answer(whole(t), err, func(w io.Writer) { fmt.Fprintln(w, t.ID) })
-	if a.out.err != nil {
-		err = fmt.Errorf("task %s is as asked for, but %w", t.ID, a.untold())
+	if untold := a.untold(); untold != nil {
+		return fmt.Errorf("task %s is as asked for, but %w", t.ID, untold)
 	}
 	return err
 }

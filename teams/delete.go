@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/shell"
@@ -109,14 +110,28 @@ func (rm *remover) deleteGuarded(ctx context.Context, name string, o DeleteOptio
 	return nil
 }
 
+// goingLook is how often it is looked whether a host that has written its end down is gone.
+const goingLook = 20 * time.Millisecond
+
 // refuseUnnamed refuses while a host of the team runs that its roster does not name: the
-// roster was damaged, and without the team's files nobody would find that host again.
+// roster was damaged, and without the team's files nobody would find that host again. One that
+// has written its end down is about to go, and another lead's roster has forgotten it: it is
+// waited for.
 func (rg *registry) refuseUnnamed(ctx context.Context, team string, members []store.Member, instead string) error {
 	var named, living []string
 	for _, m := range members {
 		named = append(named, m.Name)
 	}
+	running := func(o panes.Owner) bool {
+		rec, err := rg.panes.Records().Host(ctx, o.Team, o.Agent)
+		return err != nil || rec.Ended == nil
+	}
+	limit := time.Now().Add(rg.limits.Term)
 	found, err := rg.panes.Unnamed(ctx, team, named)
+	for err == nil && len(found) > 0 && !slices.ContainsFunc(found, running) && time.Now().Before(limit) && ctx.Err() == nil {
+		time.Sleep(goingLook)
+		found, err = rg.panes.Unnamed(ctx, team, named)
+	}
 	if err != nil {
 		return fmt.Errorf("look for hosts of team %s: %w", team, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -199,11 +200,9 @@ func (r *stopping) awaitEnd(ctx context.Context, m *stoppingMember) {
 // to stop does not reach it: nothing is typed into a question, and no key of ours answers it. One
 // that has read the request may ask whether it may answer. It is false when ctx ends first.
 func (r *stopping) awaitDialog(ctx context.Context, m *stoppingMember) bool {
-	asks := time.Now() // since when it does
+	var d dialog
 	for m.Leadlight.Kind == profiles.Interactive || m.Leadlight.Kind == profiles.ACP {
-		if !r.observed(ctx, r.t.Name, m.Member).Status.Asks {
-			asks = time.Now()
-		} else if time.Since(asks) >= dialogGrace && r.unread(ctx, m) {
+		if d.stays(r.observed(ctx, r.t.Name, m.Member).Status.Shown) && r.unread(ctx, m) {
 			return true
 		}
 		select {
@@ -213,6 +212,21 @@ func (r *stopping) awaitDialog(ctx context.Context, m *stoppingMember) bool {
 		}
 	}
 	return false
+}
+
+// dialog is a question that is put to a person.
+type dialog struct {
+	what  string
+	since time.Time
+}
+
+// stays tells whether it has stood there for dialogGrace. A next question shows that somebody
+// answers them.
+func (d *dialog) stays(now host.Shown) bool {
+	if !now.Asks || now.Reason != d.what || d.since.IsZero() {
+		d.what, d.since = now.Reason, time.Now()
+	}
+	return now.Asks && time.Since(d.since) >= dialogGrace
 }
 
 // unread tells whether a member has not read the request to stop yet.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/memory"
 )
@@ -41,6 +42,30 @@ func TestXD04_CountdownToTerm(t *testing.T) {
 			"20s ann: has not answered; gets SIGTERM in 10s\n20s bob: has not answered; gets SIGTERM in 10s"
 		if got := strings.Join(said, "\n"); got != want || time.Since(began) != 30*time.Second {
 			t.Errorf("after %s it was said\n%s\nwant\n%s", time.Since(began), got, want)
+		}
+	})
+}
+
+// TestXD04_WhoeverIsAnsweredIsNotDeaf: questions that follow each other fast are not one that
+// nobody answers.
+func TestXD04_WhoeverIsAnsweredIsNotDeaf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d dialog
+		for i := range 20 {
+			if d.stays(host.Shown{Asks: true, Reason: fmt.Sprint("Run ", i)}) {
+				t.Fatalf("it counts as deaf at question %d", i)
+			}
+			time.Sleep(answerLook)
+		}
+		began := time.Now()
+		for !d.stays(host.Shown{Asks: true, Reason: "Run make"}) {
+			time.Sleep(answerLook)
+		}
+		if took := time.Since(began); took != dialogGrace {
+			t.Errorf("one question counts after %s", took)
+		}
+		if d.stays(host.Shown{Reason: "Run make"}) || d.stays(host.Shown{Asks: true, Reason: "Run make"}) {
+			t.Error("a question of before counts for a new one")
 		}
 	})
 }

@@ -29,7 +29,7 @@ func (r *Reader) Next() ([]byte, error) {
 	long := false
 	for {
 		part, err := r.r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > r.most+1; !long {
+		if long = long || len(line)+len(bytes.TrimRight(part, "\r\n")) > r.most; !long {
 			line = append(line, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {

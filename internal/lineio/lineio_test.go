@@ -13,8 +13,8 @@ import (
 func TestLines(t *testing.T) {
 	const most = 100_000 // more than is read at once
 	long := strings.Repeat("x", most+1)
-	r := lineio.NewReader(strings.NewReader("one\r\n\n  \n"+long+"\ntwo\n"+long[:most]+"\nrest"), most)
-	for _, want := range []string{"one", "ErrLong", "two", "max", "rest", "EOF"} {
+	r := lineio.NewReader(strings.NewReader("one\r\n\n  \n"+long+"\ntwo\n"+long[:most]+"\r\nrest\n"+long), most)
+	for _, want := range []string{"one", "ErrLong", "two", "max", "rest", "EOF"} { // the last one is too long, and has no end
 		line, err := r.Next()
 		got := string(line)
 		switch {

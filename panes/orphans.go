@@ -74,6 +74,7 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look for processes: %w", err), paneErr, recErr)
 	}
+	running := table.ByMark()
 	var out []Orphan
 	for _, t := range marked {
 		if len(claims.Owners[t.Host]) == 0 {
@@ -84,7 +85,7 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 		}
 	}
 	found, remnants := make([][]Orphan, len(recorded)), m.Remnants()
-	each(len(recorded), func(i int) { found[i] = m.orphanRecord(ctx, recorded[i], claims, table, remnants) })
+	each(len(recorded), func(i int) { found[i] = m.orphanRecord(ctx, recorded[i], claims, running, remnants) })
 	out = append(out, slices.Concat(found...)...)
 	out = append(out, m.orphanFiles(ctx)...)
 	return append(out, m.oldTemps()...), errors.Join(paneErr, recErr)
@@ -172,13 +173,12 @@ func (m *Manager) recorded() ([]Owner, error) {
 // orphanRecord is what the records of a member lead to: processes that no team has, or
 // whose host was killed, and the records themselves. Of records that cannot be read
 // nothing is known, and nothing is done about them; doctor tells of them.
-func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, table signals.Table, remnants *Remnants) []Orphan {
+func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, running map[string][]signals.Process, remnants *Remnants) []Orphan {
 	t, known := m.recordedTarget(ctx, o)
 	if !known {
 		return nil
 	}
-	runs := len(table.Marked(t.Host)) > 0
-	if owners := claims.Owners[t.Host]; slices.Contains(owners, o) && runs {
+	if owners := claims.Owners[t.Host]; slices.Contains(owners, o) && len(running[t.Host]) > 0 {
 		if left, found := remnants.Of(ctx, t); found {
 			return []Orphan{left}
 		}
@@ -187,7 +187,7 @@ func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, tabl
 		return nil
 	}
 	kept := m.unowned(ctx, claims, t)
-	if runs {
+	if len(running[t.Host]) > 0 {
 		if what, _ := leftOf(t, nil); what != "" {
 			return []Orphan{{Kind: "process", What: what, Why: "no team names their host", Kept: kept, remove: m.removing(t)}}
 		}

@@ -214,6 +214,21 @@ func (t Table) marked(host string) (found []Process, vanished bool) {
 	return found, vanished
 }
 
+// ByMark returns what runs by the host whose id it carries, as Marked sees it.
+func (t Table) ByMark() map[string][]Process {
+	found := map[string][]Process{}
+	for _, pid := range slices.Sorted(maps.Keys(t.byPID)) {
+		p := t.byPID[pid]
+		if p.zombie || p.kernel {
+			continue
+		}
+		if host, ok := t.facts.mark(p); ok && host != "" {
+			found[host] = append(found[host], described(p))
+		}
+	}
+	return found
+}
+
 func described(p Process) Process {
 	if !p.kernel { // a thread of the kernel has no arguments
 		p.Argv = argv(p.PID)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/files"
@@ -79,6 +81,14 @@ func (m *Manager) serverGone(ctx context.Context) bool {
 	if dead, _ := socketDead(ctx, OwnSocket(m.opt.Runtime), serverLeaves); !dead {
 		return false
 	}
-	err := files.Remove(m.opt.Runtime, ownSocket, fs.ModeSocket)
+	// A server that starts now may have its socket in a place that was empty.
+	conn, err := net.Dial("unix", OwnSocket(m.opt.Runtime))
+	switch {
+	case err == nil:
+		_ = conn.Close()
+		return false
+	case errors.Is(err, syscall.ECONNREFUSED):
+		err = files.Remove(m.opt.Runtime, ownSocket, fs.ModeSocket)
+	}
 	return err == nil || errors.Is(err, fs.ErrNotExist)
 }

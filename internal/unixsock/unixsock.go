@@ -271,6 +271,7 @@ func peer(conn *net.UnixConn) (uid, pid int, err error) {
 	if err != nil {
 		return -1, 0, err
 	}
+	uid = -1 // also if it is not asked at all
 	var inner error
 	err = raw.Control(func(fd uintptr) { uid, pid, inner = peerOf(int(fd)) })
 	return uid, pid, errors.Join(err, inner)

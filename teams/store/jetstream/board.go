@@ -67,13 +67,13 @@ func (b *board) take(id string, x *entry) {
 
 // read reads the entry of a task.
 func (b *board) read(n *node) {
-	was := n.task
+	was, wasBad := n.task, n.bad != nil
 	n.task, n.bad, n.claim = store.Task{}, nil, false
 	if !n.entry.deleted {
 		n.task, _, n.bad = document.OpenTask(n.id, n.entry.value, b.team)
 		n.task.ID = n.id
 	}
-	if n.entry.deleted || n.bad != nil || !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
+	if n.entry.deleted || wasBad || n.bad != nil || !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
 		b.links = nil
 	}
 	b.list(n)

@@ -144,7 +144,7 @@ func (r *rig) home(settings object) {
 	write(".claude.json", object{
 		"hasCompletedOnboarding": true, "lastOnboardingVersion": r.version, "theme": "dark", "numStartups": 30,
 		"customApiKeyResponses": object{"approved": []string{dummyKey}, "rejected": []string{}},
-		"hasSeenTasksHint":      true, "autoUpdates": false, "teammateMode": "tmux",
+		"hasSeenTasksHint":      true, "hasSeenAutoDefaultNudge": true, "autoUpdates": false, "teammateMode": "tmux",
 		"projects": object{r.path("project"): object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
 			"projectOnboardingSeenCount": 5, "allowedTools": []string{}}},
 	})

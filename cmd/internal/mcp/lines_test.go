@@ -135,6 +135,12 @@ func TestXF16_IDsComeBackTheSame(t *testing.T) {
 	if !strings.Contains(string(out), `"progressToken":9007199254740993`) {
 		t.Errorf("%s", out)
 	}
+	answer := `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"metadata":{"id":"leadlight:number:5"}}}}`
+	for _, said := range []string{answer, "event: message\ndata: " + answer + "\n\n"} {
+		if out := restoreNumbers([]byte(said)); string(out) != said {
+			t.Errorf("what a user wrote comes back as %s", out)
+		}
+	}
 }
 
 // Whatever a line holds, it is a message, a batch, or the protocol's error.

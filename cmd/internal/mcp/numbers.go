@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,25 +23,25 @@ func exactNumbers(next http.Handler) http.Handler {
 				http.Error(w, "the request is too large, or was cut", http.StatusRequestEntityTooLarge)
 				return
 			}
-			body = keepInBody(body)
+			body = inMessages(body, keepInMessage)
 			req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		}
 		next.ServeHTTP(exactWriter{w}, req)
 	})
 }
 
-// keepInBody is keepInMessage for a message, or a batch of them.
-func keepInBody(body []byte) []byte {
+// inMessages changes a message, or each of a batch of them.
+func inMessages(body []byte, change func(json.RawMessage) json.RawMessage) []byte {
 	var batch []json.RawMessage
 	if json.Unmarshal(body, &batch) == nil {
 		for i := range batch {
-			batch[i] = keepInMessage(batch[i])
+			batch[i] = change(batch[i])
 		}
 		if out, err := json.Marshal(batch); err == nil {
 			return out
 		}
 	}
-	return keepInMessage(body)
+	return change(body)
 }
 
 // keepInMessage puts texts for the numbers in a message that would not come back the same.
@@ -53,16 +53,25 @@ func keepInMessage(m json.RawMessage) json.RawMessage {
 	})
 }
 
-// kept finds what stands for a number or a text. Within another text its quotes would have a
-// backslash before them.
-var kept = regexp.MustCompile(`"(id|progressToken)"\s*:\s*"` + keptNumber + `(?:[^"\\]|\\.)*"`)
+// restoreNumbers puts the numbers back into messages, as they are written or in the lines of
+// an event stream.
+func restoreNumbers(data []byte) []byte {
+	if !bytes.Contains(data, []byte(keptNumber)) {
+		return data
+	}
+	var out []byte
+	for line := range bytes.SplitAfterSeq(data, []byte("\n")) {
+		body := bytes.TrimPrefix(line, []byte("data: ")) // of an event
+		text := bytes.TrimRight(body, "\r\n")
+		out = slices.Concat(out, line[:len(line)-len(body)], inMessages(text, restoreInMessage), body[len(text):])
+	}
+	return out
+}
 
-// restoreNumbers puts the numbers back into a message.
-func restoreNumbers(data []byte) []byte { return kept.ReplaceAllFunc(data, restoreMatch) }
-
-func restoreMatch(match []byte) []byte {
-	name, value, _ := bytes.Cut(match, []byte(":"))
-	return append(append(name, ':'), restoreRaw(bytes.TrimSpace(value))...)
+// restoreInMessage undoes keepInMessage in an answer, and in a word of progress.
+func restoreInMessage(m json.RawMessage) json.RawMessage {
+	m = inField(m, "id", restoreRaw)
+	return inField(m, "params", func(params json.RawMessage) json.RawMessage { return inField(params, "progressToken", restoreRaw) })
 }
 
 // exactWriter puts the numbers back. The SDK writes each event with one call.

@@ -1,7 +1,8 @@
 package tmux
 
 import (
-	"errors"
+	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,10 +17,7 @@ import (
 func (b *Backend) notice(rows []row) {
 	nudged := false
 	for i, r := range rows {
-		if !ours(r) {
-			continue
-		}
-		if _, err := signals.Identify(r.PID); !errors.Is(err, signals.ErrGone) {
+		if !ours(r) || !zombie(r.PID) {
 			continue
 		}
 		rows[i].Dead = true
@@ -46,6 +44,17 @@ func (b *Backend) reminders(v Version) []command {
 		return nil
 	}
 	return []command{{"run-shell", "-b", "-d", "1", "true"}, {"run-shell", "-b", "-d", "5", "true"}}
+}
+
+// zombie tells whether a process has ended and its parent has not asked how. One that is not
+// seen is not known to have ended: the server may be in another pid namespace.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	i := strings.LastIndex(string(stat), ") ") // the name before it may hold anything
+	return i >= 0 && strings.HasPrefix(string(stat[i+2:]), "Z")
 }
 
 func isTmux(p signals.Process) bool { return strings.HasPrefix(p.Command, "tmux") }

@@ -164,8 +164,12 @@ func (b *Backend) tidy(ctx context.Context, rows []row) error {
 			groups = append(groups, restoreBorders(r))
 		}
 	}
-	_, err := b.runAll(ctx, groups)
-	return err
+	var errs []error // a line that fails does not keep the others from the windows they restore
+	for _, l := range chunk(groups) {
+		_, err := b.run(ctx, slices.Concat(l...)...)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // restoreBorders undoes showBorders, unless the person has changed the option since.

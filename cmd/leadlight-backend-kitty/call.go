@@ -120,7 +120,11 @@ func readAnswer(r io.Reader) (json.RawMessage, error) {
 	if string(start) != frameStart {
 		return nil, fmt.Errorf("its answer is no answer: %.80q", start)
 	}
-	if err := json.NewDecoder(io.LimitReader(r, maxAnswer)).Decode(&a); err != nil {
+	body := &io.LimitedReader{R: r, N: maxAnswer}
+	if err := json.NewDecoder(body).Decode(&a); err != nil {
+		if body.N == 0 {
+			return nil, fmt.Errorf("its answer is longer than %d bytes", maxAnswer)
+		}
 		return nil, fmt.Errorf("its answer is no answer: %w", err)
 	}
 	if !a.OK {

@@ -96,7 +96,18 @@ func (sp *stopper) picked(ctx context.Context, team string, names []string, o St
 		t = store.Team{Name: team, Ours: store.Ours{Schema: store.Schema}}
 		members, err = sp.withoutRoster(ctx, team, names, err)
 	case fault.MemberNotFound: // the roster was emptied, and a host may run all the same
-		members, err = sp.withoutRoster(ctx, team, names, err)
+		var far []store.Member // whom it still names
+		near := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			m, none := memberOf(t, name)
+			if none != nil || !sp.routed(m) || ofItsLead(t, m) {
+				return false
+			}
+			far = append(far, m)
+			return true
+		})
+		if members, err = sp.withoutRoster(ctx, team, near, err); err == nil {
+			members = append(members, far...)
+		}
 	}
 	if err != nil {
 		return nil, nil, err

@@ -128,8 +128,12 @@ func (rg *registry) refuseUnnamed(ctx context.Context, team string, members []st
 	}
 	limit := time.Now().Add(rg.limits.Term)
 	found, err := rg.panes.Unnamed(ctx, team, named)
-	for err == nil && len(found) > 0 && !slices.ContainsFunc(found, running) && time.Now().Before(limit) && ctx.Err() == nil {
-		time.Sleep(goingLook)
+	for err == nil && len(found) > 0 && !slices.ContainsFunc(found, running) && time.Now().Before(limit) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(goingLook):
+		}
 		found, err = rg.panes.Unnamed(ctx, team, named)
 	}
 	if err != nil {
